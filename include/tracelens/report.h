@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/** @file report.h The PyTorch performance report: which tables, in what order, and where they go. */
+#ifndef TRACELENS_REPORT_H
+#define TRACELENS_REPORT_H
+
+#include <tracelens/common.h>
+#include <tracelens/table.h>
+#include <tracelens/trace.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tl_report tl_report;
+
+/** Options of the PyTorch report. Start from tl_report_options_default(). */
+typedef struct tl_report_options {
+	bool include_unlinked_kernels;    /**< GPU events without a launch in the trace count in the timeline */
+	bool has_micro_idle_threshold;    /**< split idle time at micro_idle_threshold_us */
+	double micro_idle_threshold_us;
+	bool disable_coll_analysis;
+	bool enable_kernel_summary;
+	bool short_kernel_study;
+	double short_kernel_threshold_us; /**< default 10 */
+	int64_t short_kernel_bins;        /**< default 100 */
+	int64_t topk_short_kernels;       /**< -1: all */
+} tl_report_options;
+
+TL_API tl_report_options tl_report_options_default(void);
+
+/**
+ * Makes the PyTorch report of an open trace. The report owns its tables and does not need the
+ * trace afterwards. A trace without GPU events yields a report of what there is (at least
+ * gpu_timeline and trace_health); tl_report_is_empty says so.
+ * @param[out] out freed with tl_report_free
+ */
+TL_API int tl_report_pytorch(tl_report **out, const tl_trace *trace, const tl_report_options *options, tl_error *err);
+TL_API void tl_report_free(tl_report *report);
+
+/** Number of sheets and the tables themselves, in workbook order; owned by the report. */
+TL_API size_t tl_report_count(const tl_report *report);
+TL_API const tl_table *tl_report_table(const tl_report *report, size_t index);
+/** Sheet by name, or NULL. */
+TL_API const tl_table *tl_report_find(const tl_report *report, const char *name);
+/** One line that says what a sheet shows; "" for an unknown name. A constant. */
+TL_API const char *tl_report_describe(const char *sheet);
+/** No GPU event with a usable time was there. */
+TL_API bool tl_report_is_empty(const tl_report *report);
+/** GPU events left out of the timeline: number, and their summed time in ps. */
+TL_API size_t tl_report_excluded(const tl_report *report, tl_time *time);
+
+/** Text for the first sheet and the terminal: what was read and with which options. */
+typedef struct tl_report_heading {
+	const char *trace;   /**< name of the trace file */
+	const char *command; /**< command line or options as one line, "" for none */
+} tl_report_heading;
+
+/**
+ * Writers. Each writes under a temporary name and renames when complete; on failure nothing is
+ * left behind. CSV: one `<sheet>.csv` a table into `dir`, made when missing; files of other names
+ * stay. XLSX: one workbook. JSON: one object {"trace":..., "options":..., "tables":[...]}.
+ * TL_EIO names the file and the reason.
+ */
+TL_API int tl_report_write_csv(const tl_report *report, const char *dir, tl_error *err);
+TL_API int tl_report_write_xlsx(const tl_report *report, const char *path, const tl_report_heading *heading,
+                                tl_error *err);
+TL_API int tl_report_write_json(const tl_report *report, const char *path, const tl_report_heading *heading,
+                                tl_error *err);
+
+/** How the terminal summary looks. */
+typedef struct tl_report_style {
+	int width;    /**< columns of the terminal; 0: 80 */
+	bool colour;  /**< ANSI colours */
+	int top;      /**< operations to list; 0: 10 */
+} tl_report_style;
+/**
+ * A short summary for people: timeline, top categories, top operations, health. `*out` is allocated
+ * with malloc; the caller frees it with free().
+ */
+TL_API int tl_report_summary(const tl_report *report, const tl_report_heading *heading, const tl_report_style *style,
+                             char **out, tl_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

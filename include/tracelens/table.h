@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file table.h
+ * Tables: what every analysis returns and every writer prints. Typed columns of equal
+ * length with a null mask. CSV, XLSX, JSON and the terminal print the same table.
+ */
+#ifndef TRACELENS_TABLE_H
+#define TRACELENS_TABLE_H
+
+#include <tracelens/common.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tl_table tl_table;
+
+typedef enum tl_type {
+	TL_TYPE_INT64,
+	TL_TYPE_DOUBLE,
+	TL_TYPE_BOOL,
+	TL_TYPE_STRING,
+	TL_TYPE_LIST,  /**< list or tuple of values */
+	TL_TYPE_RECORD /**< mapping of names to values */
+} tl_type;
+
+TL_API void tl_table_free(tl_table *table);
+TL_API size_t tl_table_rows(const tl_table *table);
+TL_API size_t tl_table_columns(const tl_table *table);
+/** Name of the table (the sheet's name), "" when it has none. */
+TL_API const char *tl_table_name(const tl_table *table);
+/** Name of a column; NULL when there is no such column. Belongs to the table. */
+TL_API const char *tl_table_column_name(const tl_table *table, size_t column);
+TL_API tl_type tl_table_column_type(const tl_table *table, size_t column);
+/** Unit of a column ("µs", "ms", "%", "MB", "GFLOP" ...), "" when it has none. */
+TL_API const char *tl_table_column_unit(const tl_table *table, size_t column);
+/** Index of a column by name, or -1. */
+TL_API ptrdiff_t tl_table_find_column(const tl_table *table, const char *name);
+
+/** Whether a cell is empty. Out of range is empty, too. */
+TL_API bool tl_table_is_null(const tl_table *table, size_t column, size_t row);
+/** Value of a number or bool cell as a double; NaN when empty or not a number. */
+TL_API double tl_table_double(const tl_table *table, size_t column, size_t row);
+/** Value of an int64 or bool cell; 0 when empty or of another type. */
+TL_API int64_t tl_table_int(const tl_table *table, size_t column, size_t row);
+/**
+ * Text of any cell as CSV prints it ("" when empty). Written into `out` of `size` bytes and cut
+ * there, always NUL terminated. Returns the full length, as snprintf.
+ */
+TL_API size_t tl_table_text(const tl_table *table, size_t column, size_t row, char *out, size_t size);
+
+/**
+ * Writes the table as CSV: UTF-8, comma, "\n", header row, quoted only where needed. Goes to a
+ * temporary file beside `path` that is renamed when complete. TL_EIO, TL_ENOMEM.
+ */
+TL_API int tl_table_write_csv(const tl_table *table, const char *path, tl_error *err);
+/**
+ * The table as a JSON object {"name":..., "columns":[{"name","type","unit"}...], "rows":[[...]...]};
+ * lists and records as JSON, empty cells and NaN as null. `*out` is allocated with malloc; the
+ * caller frees it with free(). TL_ENOMEM.
+ */
+TL_API int tl_table_json(const tl_table *table, char **out, size_t *size, tl_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

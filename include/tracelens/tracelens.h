@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/** @file tracelens.h The whole public API of libtracelens. */
+#ifndef TRACELENS_TRACELENS_H
+#define TRACELENS_TRACELENS_H
+
+#include <tracelens/common.h>
+#include <tracelens/report.h>
+#include <tracelens/table.h>
+#include <tracelens/trace.h>
+#include <tracelens/tree.h>
+
+#endif

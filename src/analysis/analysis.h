@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file analysis.h
+ * From tree to tables. An analyser owns what the analyses share: parsed argument texts, model results
+ * per distinct input, category and kernel class per name. Each function makes one table.
+ */
+#ifndef TL_ANALYSIS_ANALYSIS_H
+#define TL_ANALYSIS_ANALYSIS_H
+
+#include "perf/model.h"
+#include "table/table.h"
+#include "timeline/timeline.h"
+#include "tree/tree.h"
+
+typedef struct tl_analyzer tl_analyzer;
+
+typedef struct tl_analyzer_options {
+	bool include_unlinked; /* GPU events without a launch count in the timeline */
+	const tl_arch *arch;   /* NULL: no roofline */
+} tl_analyzer_options;
+
+/** The tree must outlive the analyser. */
+int tl__analyzer_new(tl_analyzer **out, const tl_tree *tree, const tl_analyzer_options *options, tl_error *err);
+void tl__analyzer_free(tl_analyzer *a);
+
+/** Whether the trace has no host operations at all (spec 02 section 6 step 6). */
+bool tl__analyzer_gpu_only(const tl_analyzer *a);
+/** `total_time` of the default timeline in ps (base of "percent of total time"). */
+tl_time tl__analyzer_total_time(const tl_analyzer *a);
+
+/* analysis/gpu_timeline.c */
+int tl__gpu_timeline(tl_table **out, tl_analyzer *a, const double *micro_idle_us, tl_error *err);
+
+/* analysis/launchers.c: spec 02 sections 2 and 7 */
+int tl__launchers(tl_table **out, tl_analyzer *a, tl_error *err); /* base table, section 2.3 with kernel_details */
+int tl__ops_summary_by_category(tl_table **out, const tl_table *launchers, tl_error *err);
+int tl__ops_summary(tl_table **out, const tl_table *launchers, tl_error *err);
+int tl__ops_unique_args(tl_table **out, const tl_table *launchers, tl_error *err);
+
+/* analysis/metrics.c: spec 02 sections 4 and 8 */
+/** Metrics of every event whose model belongs to `sheet`; forward or backward. */
+int tl__perf_metrics(tl_table **out, tl_analyzer *a, const char *sheet, bool backward, tl_error *err);
+int tl__perf_metrics_summary(tl_table **out, const tl_table *metrics, tl_error *err);
+/** The sheets of one family ("GEMM"; "SDPA_fwd" and "SDPA_bwd"): up to two, empty ones left out (*n). */
+int tl__category_sheets(tl_table *out[2], size_t *n, tl_analyzer *a, const char *sheet, tl_error *err);
+
+/* analysis/unified.c: spec 02 section 5 */
+int tl__unified_table(tl_table **out, tl_analyzer *a, tl_error *err);
+int tl__unified_perf_summary(tl_table **out, const tl_table *unified, tl_error *err);
+
+/* analysis/kernels.c: spec 02 section 9 */
+int tl__kernels(tl_table **out, tl_analyzer *a, tl_error *err); /* one row a kernel, launcher and cpu_op detail */
+int tl__kernel_summary(tl_table **out, tl_analyzer *a, const tl_table *kernels, tl_error *err);
+int tl__short_kernel_histogram(tl_table **out, const tl_table *kernels, double threshold_us, int64_t bins, tl_error *err);
+int tl__short_kernels_summary(tl_table **out, tl_analyzer *a, const tl_table *kernels, double threshold_us,
+                              int64_t topk /* < 0: all */, tl_error *err);
+
+/* analysis/collectives.c: spec 02 section 9.4 */
+int tl__coll_analysis(tl_table **out, tl_analyzer *a, tl_error *err);
+
+#endif

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file table.h
+ * Building and transforming tables. A table owns its columns, an arena for values and a
+ * reference to its string pool. Functions that make a new table leave the source as it is.
+ */
+#ifndef TL_TABLE_TABLE_H
+#define TL_TABLE_TABLE_H
+
+#include "tracelens/table.h"
+#include "util/alloc.h"
+#include "util/arena.h"
+#include "util/error.h"
+#include "util/strings.h"
+#include "util/value.h"
+
+/** One GPU event in a cell of a kernel-list column: what reports print of it. */
+typedef struct tl_kernel {
+	tl_str name;
+	uint32_t uid;
+	int64_t dur;       /* ps; TL_TIME_NONE when unusable */
+	int64_t stream;    /* stream number; INT64_MIN when absent */
+	tl_str stream_text; /* when the stream is not a number, else TL_STR_NONE */
+	tl_str call_stack;  /* canonical JSON list text, or TL_STR_NONE */
+} tl_kernel;
+
+/** A cell of a kernel-list column: a range of the table's kernel array. */
+typedef struct tl_kernel_range {
+	uint32_t first, count;
+} tl_kernel_range;
+
+/** How the cells of a column are stored. */
+typedef enum tl_storage {
+	TL_COL_INT64,  /* int64_t */
+	TL_COL_DOUBLE, /* double; NaN counts as empty */
+	TL_COL_BOOL,   /* uint8_t */
+	TL_COL_STRING, /* tl_str in the table's pool; TL_STR_NONE is empty */
+	TL_COL_VALUE,  /* const tl_value *; NULL or TL_V_NONE is empty */
+	TL_COL_KERNELS /* tl_kernel_range: list of records name, dur, stream [, gpu_op_uid] */
+} tl_storage;
+
+typedef struct tl_column {
+	char *name, *unit; /* in the table's arena */
+	uint8_t storage;   /* tl_storage */
+	uint8_t type;      /* tl_type, for TL_COL_VALUE LIST or RECORD */
+	uint8_t with_uid;  /* TL_COL_KERNELS: records have gpu_op_uid, too */
+	uint8_t *null;     /* 1 = empty; NULL when no cell is (DOUBLE, STRING, VALUE need none) */
+	union {
+		void *data;
+		int64_t *i64;
+		double *f64;
+		uint8_t *b;
+		tl_str *str;
+		const tl_value **val;
+		tl_kernel_range *ker;
+	};
+} tl_column;
+
+struct tl_table {
+	char *name;
+	tl_strings *strings;
+	tl_arena arena;      /* names, and values made for this table */
+	struct tl_table **keep; /* tables whose arenas own values of this one, reference counted */
+	size_t n_keep;
+	int references;
+	size_t rows;
+	TL_VEC(tl_column) columns;
+	TL_VEC(tl_kernel) kernels;
+};
+
+/** An empty table of `rows` rows; takes a reference to `strings` (may be NULL: a pool of its own). NULL: out of memory. */
+tl_table *tl__table_new(const char *name, tl_strings *strings, size_t rows);
+/** Adds a column of `rows` zeroed cells (DOUBLE: NaN); the pointer holds until the next column is added. NULL: out of memory. */
+tl_column *tl__table_add(tl_table *table, const char *name, const char *unit, tl_storage storage);
+tl_column *tl__table_column(const tl_table *table, const char *name); /* or NULL */
+/** Marks a cell of an INT64 or BOOL column empty. 0 or TL_ENOMEM. */
+int tl__column_set_null(const tl_table *table, tl_column *column, size_t row);
+bool tl__column_is_null(const tl_column *column, size_t row);
+/** Value lives in `table`'s arena: text of a cell as Python's str prints it (records of kernels as "[{'name': ...}]"). */
+void tl__cell_text(const tl_table *table, const tl_column *column, size_t row, tl_buf *out);
+void tl__cell_json(const tl_table *table, const tl_column *column, size_t row, tl_buf *out);
+
+/** A permutation or selection of rows: new table with rows[0..n). */
+int tl__table_take(tl_table **out, const tl_table *table, const uint32_t *rows, size_t n, tl_error *err);
+/** Moves a column to position `to` / removes it. */
+void tl__table_move_column(tl_table *table, size_t from, size_t to);
+void tl__table_remove_column(tl_table *table, size_t column);
+/** Appends rows of `more` below `table`: union of columns, first-seen order, missing cells empty. */
+int tl__table_concat(tl_table **out, const tl_table *table, const tl_table *more, tl_error *err);
+
+/* ---- sorting ---- */
+
+typedef struct tl_sort_key {
+	const char *column;
+	bool descending;
+} tl_sort_key;
+/** Stable sort in place; empty cells last in either direction; strings bytewise. TL_ENOTFOUND when a column is missing. */
+int tl__table_sort(tl_table *table, const tl_sort_key *keys, size_t n, tl_error *err);
+
+/* ---- grouping ---- */
+
+typedef struct tl_groups {
+	size_t n;          /* groups, in order of first appearance */
+	uint32_t *of_row;  /* group of each row (UINT32_MAX: dropped because a key was empty) */
+	uint32_t *first;   /* first row of each group */
+	uint32_t *start;   /* n + 1 offsets into rows */
+	uint32_t *rows;    /* rows of each group, in row order */
+} tl_groups;
+/**
+ * Groups rows by the texts of the key columns (numbers by value). `keep_empty`: empty keys form
+ * groups of their own, else such rows are dropped. Key columns that do not exist are skipped.
+ */
+int tl__table_group(tl_groups *out, const tl_table *table, const char *const *keys, size_t n_keys, bool keep_empty,
+                    tl_error *err);
+void tl__groups_free(tl_groups *groups);
+
+typedef enum tl_aggregate {
+	TL_AGG_SUM,
+	TL_AGG_MEAN,
+	TL_AGG_MEDIAN,
+	TL_AGG_STD,   /* sample deviation (n - 1); empty for one value */
+	TL_AGG_MIN,
+	TL_AGG_MAX,
+	TL_AGG_COUNT, /* non-empty cells */
+	TL_AGG_SIZE,  /* rows */
+	TL_AGG_FIRST  /* first non-empty cell in row order */
+} tl_aggregate;
+/**
+ * Adds to `out` (rows = groups->n) the aggregate `agg` of column `source` of `table`, named `name`.
+ * A missing source column adds nothing and returns 0. FIRST keeps the type; kernel lists cannot be
+ * aggregated other than by FIRST. SUM, MIN, MAX of INT64 stay INT64; the rest is DOUBLE.
+ */
+int tl__table_aggregate(tl_table *out, const char *name, const tl_groups *groups, const tl_table *table,
+                        const char *source, tl_aggregate agg, tl_error *err);
+/** Adds 'Percentage (%)' and 'Cumulative Percentage (%)' of a column in the present row order; a zero total gives 0. */
+int tl__table_add_percentages(tl_table *table, const char *column, tl_error *err);
+
+/**
+ * Adds to `out` the summary of the kernel lists of each group ("summarise-kernels", spec 02 section 1.5)
+ * as a VALUE column of lists of records, named `name`.
+ */
+int tl__table_summarize_kernels(tl_table *out, const char *name, const tl_groups *groups, const tl_table *table,
+                                const char *source, tl_error *err);
+/** Adds `trunc_name`, the short form of a summary column, right of it. Missing source: nothing. */
+int tl__table_add_truncated(tl_table *table, const char *source, const char *trunc_name, tl_error *err);
+
+/* ---- values made for a table ---- */
+const tl_value *tl__table_value(tl_table *table, tl_value value);              /* copy into the arena */
+const tl_value *tl__table_list(tl_table *table, const tl_value *items, size_t n, bool tuple);
+tl_str tl__table_str(tl_table *table, const char *text);                       /* interned; TL_STR_FAIL */
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+#include "util/buf.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "util/alloc.h"
+#include "util/format.h"
+
+static char *room(tl_buf *buf, size_t more)
+{
+	if (buf->failed)
+		return NULL;
+	if (buf->n + more + 1 > buf->cap && tl__grow((void *)&buf->v, &buf->cap, buf->n + more + 1, 1) < 0) {
+		buf->failed = 1;
+		return NULL;
+	}
+	return buf->v + buf->n;
+}
+
+void tl__buf_put(tl_buf *buf, const char *text, size_t n)
+{
+	char *at = room(buf, n);
+	if (at && n) {
+		memcpy(at, text, n);
+		buf->n += n;
+	}
+}
+
+void tl__buf_puts(tl_buf *buf, const char *text)
+{
+	tl__buf_put(buf, text, strlen(text));
+}
+
+void tl__buf_putc(tl_buf *buf, char c)
+{
+	tl__buf_put(buf, &c, 1);
+}
+
+void tl__buf_printf(tl_buf *buf, const char *format, ...)
+{
+	va_list args, again;
+	va_start(args, format);
+	va_copy(again, args);
+	int n = vsnprintf(NULL, 0, format, args);
+	char *at = n < 0 ? NULL : room(buf, (size_t)n);
+	if (at) {
+		vsnprintf(at, (size_t)n + 1, format, again);
+		buf->n += (size_t)n;
+	}
+	va_end(again);
+	va_end(args);
+}
+
+void tl__buf_int(tl_buf *buf, int64_t value)
+{
+	char text[TL_FORMAT_MAX];
+	tl__buf_put(buf, text, tl__format_int(text, value));
+}
+
+void tl__buf_double(tl_buf *buf, double value)
+{
+	char text[TL_FORMAT_MAX];
+	tl__buf_put(buf, text, tl__format_double(text, value));
+}
+
+const char *tl__buf_text(tl_buf *buf)
+{
+	if (!room(buf, 0))
+		return NULL;
+	buf->v[buf->n] = '\0';
+	return buf->v;
+}
+
+void tl__buf_clear(tl_buf *buf)
+{
+	buf->n = 0;
+	buf->failed = 0;
+}
+
+void tl__buf_free(tl_buf *buf)
+{
+	tl__free(buf->v);
+	*buf = (tl_buf){0};
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/** @file buf.h A growable byte buffer for building text. */
+#ifndef TL_UTIL_BUF_H
+#define TL_UTIL_BUF_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/**
+ * Zero-initialise. Appends never need checking one by one: the first failure sets
+ * `failed` and later appends do nothing; test it once at the end.
+ */
+typedef struct tl_buf {
+	char *v;
+	size_t n, cap;
+	int failed;
+} tl_buf;
+
+void tl__buf_put(tl_buf *buf, const char *text, size_t n);
+void tl__buf_puts(tl_buf *buf, const char *text);
+void tl__buf_putc(tl_buf *buf, char c);
+void tl__buf_printf(tl_buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/** Decimal digits of an integer; faster than printf. */
+void tl__buf_int(tl_buf *buf, int64_t value);
+/** A double as Python's repr writes it (see tl__format_double). */
+void tl__buf_double(tl_buf *buf, double value);
+/** The text with a NUL behind it ("" when empty), or NULL after a failure. Owned by buf. */
+const char *tl__buf_text(tl_buf *buf);
+void tl__buf_clear(tl_buf *buf); /* keeps the memory */
+void tl__buf_free(tl_buf *buf);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+#include "util/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#ifndef TL_VERSION
+#define TL_VERSION "0.0.0"
+#endif
+
+int tl__fail(tl_error *err, int code, const char *format, ...)
+{
+	if (err) {
+		va_list args;
+		va_start(args, format);
+		err->code = code;
+		err->offset = -1;
+		err->file[0] = '\0';
+		vsnprintf(err->message, sizeof err->message, format, args);
+		va_end(args);
+	}
+	return code;
+}
+
+int tl__nomem(tl_error *err)
+{
+	return tl__fail(err, TL_ENOMEM, "out of memory");
+}
+
+void tl__error_where(tl_error *err, const char *file, int64_t offset)
+{
+	if (!err)
+		return;
+	size_t n = strlen(file), room = sizeof err->file - 1;
+	/* the end of a long path says more than its beginning */
+	const char *from = n > room ? file + (n - room) : file;
+	memcpy(err->file, from, strlen(from) + 1);
+	err->offset = offset;
+}
+
+const char *tl_version(void)
+{
+	return TL_VERSION;
+}
+
+const char *tl_code_name(int code)
+{
+	static const char *const names[] = {
+		"TL_OK",     "TL_ENOMEM", "TL_EIO",          "TL_EFORMAT",   "TL_EINVAL",     "TL_ENOTFOUND",
+		"TL_ESTRICT", "TL_EEMPTY", "TL_EUNSUPPORTED", "TL_ECALLBACK", "TL_ECANCELLED", "TL_ELIMIT",
+	};
+	int i = -code;
+	return i >= 0 && i < (int)(sizeof names / sizeof *names) ? names[i] : "TL_?";
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/** @file error.h Filling a tl_error, and passing failures up. */
+#ifndef TL_UTIL_ERROR_H
+#define TL_UTIL_ERROR_H
+
+#include "tracelens/common.h"
+
+/**
+ * Sets `err` (may be NULL) and returns `code`, so that a failing function ends in
+ * `return tl__fail(err, TL_EIO, "cannot open '%s': %s", path, strerror(errno));`.
+ */
+int tl__fail(tl_error *err, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/** As tl__fail for TL_ENOMEM; needs no memory itself. */
+int tl__nomem(tl_error *err);
+
+/** Names the file (and byte offset, or -1) that the error in `err` is about. */
+void tl__error_where(tl_error *err, const char *file, int64_t offset);
+
+/** Leaves the calling function with the code of `expression` when it failed. */
+#define TL_TRY(expression)                                                                          \
+	do {                                                                                        \
+		int tl_try_code_ = (expression);                                                    \
+		if (tl_try_code_ < 0)                                                               \
+			return tl_try_code_;                                                        \
+	} while (0)
+
+#endif

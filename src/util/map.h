@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/** @file map.h A hash map from 64-bit keys to 32-bit values. */
+#ifndef TL_UTIL_MAP_H
+#define TL_UTIL_MAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define TL_MAP_NONE UINT32_MAX
+
+/** Zero-initialise. Any key is allowed; values must not be TL_MAP_NONE. */
+typedef struct tl_map {
+	uint64_t *keys;
+	uint32_t *values;
+	size_t n, mask;
+} tl_map;
+
+/** Value of `key`, or TL_MAP_NONE. */
+uint32_t tl__map_get(const tl_map *map, uint64_t key);
+/** Sets it; 0 or TL_ENOMEM. */
+int tl__map_set(tl_map *map, uint64_t key, uint32_t value);
+/**
+ * Value of `key`; when it has none yet, `value` is stored and returned.
+ * TL_MAP_NONE when out of memory.
+ */
+uint32_t tl__map_get_or_set(tl_map *map, uint64_t key, uint32_t value);
+void tl__map_free(tl_map *map);
+
+/** Mixes two numbers into one well-spread key (for hashing, not collision free). */
+static inline uint64_t tl__mix(uint64_t a, uint64_t b)
+{
+	uint64_t x = (a ^ (b + UINT64_C(0x9e3779b97f4a7c15) + (a << 6) + (a >> 2))) * UINT64_C(0xff51afd7ed558ccd);
+	x ^= x >> 32;
+	x *= UINT64_C(0xc4ceb9fe1a85ec53);
+	return x ^ (x >> 29);
+}
+
+#endif
