@@ -52,7 +52,10 @@ typedef struct tl_error {
 	char message[512]; /**< one line for people: what is wrong and what to do */
 } tl_error;
 
-#define TL_ERROR_INIT { 0, -1, "", "" }
+#define TL_ERROR_INIT         \
+	{                     \
+		0, -1, "", "" \
+	}
 
 /** Row of an event in its trace: position in `traceEvents`, the UID that reports print. */
 typedef uint32_t tl_row;

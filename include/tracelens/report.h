@@ -15,8 +15,8 @@ typedef struct tl_report tl_report;
 
 /** Options of the PyTorch report. Start from tl_report_options_default(). */
 typedef struct tl_report_options {
-	bool include_unlinked_kernels;    /**< GPU events without a launch in the trace count in the timeline */
-	bool has_micro_idle_threshold;    /**< split idle time at micro_idle_threshold_us */
+	bool include_unlinked_kernels; /**< GPU events without a launch in the trace count in the timeline */
+	bool has_micro_idle_threshold; /**< split idle time at micro_idle_threshold_us */
 	double micro_idle_threshold_us;
 	bool disable_coll_analysis;
 	bool enable_kernel_summary;
@@ -63,22 +63,22 @@ typedef struct tl_report_heading {
  */
 TL_API int tl_report_write_csv(const tl_report *report, const char *dir, tl_error *err);
 TL_API int tl_report_write_xlsx(const tl_report *report, const char *path, const tl_report_heading *heading,
-                                tl_error *err);
+				tl_error *err);
 TL_API int tl_report_write_json(const tl_report *report, const char *path, const tl_report_heading *heading,
-                                tl_error *err);
+				tl_error *err);
 
 /** How the terminal summary looks. */
 typedef struct tl_report_style {
-	int width;    /**< columns of the terminal; 0: 80 */
-	bool colour;  /**< ANSI colours */
-	int top;      /**< operations to list; 0: 10 */
+	int width;   /**< columns of the terminal; 0: 80 */
+	bool colour; /**< ANSI colours */
+	int top;     /**< operations to list; 0: 10 */
 } tl_report_style;
 /**
  * A short summary for people: timeline, top categories, top operations, health. `*out` is allocated
  * with malloc; the caller frees it with free().
  */
 TL_API int tl_report_summary(const tl_report *report, const tl_report_heading *heading, const tl_report_style *style,
-                             char **out, tl_error *err);
+			     char **out, tl_error *err);
 
 #ifdef __cplusplus
 }

@@ -46,7 +46,7 @@ TL_API int tl_trace_open(tl_trace **out, const char *path, const tl_trace_option
 
 /** As tl_trace_open, of `size` bytes in memory (packed or not); they are not kept. */
 TL_API int tl_trace_open_memory(tl_trace **out, const void *data, size_t size, const tl_trace_options *options,
-                                tl_error *err);
+				tl_error *err);
 
 TL_API void tl_trace_free(tl_trace *trace);
 

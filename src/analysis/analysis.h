@@ -51,9 +51,10 @@ int tl__unified_perf_summary(tl_table **out, const tl_table *unified, tl_error *
 /* analysis/kernels.c: spec 02 section 9 */
 int tl__kernels(tl_table **out, tl_analyzer *a, tl_error *err); /* one row a kernel, launcher and cpu_op detail */
 int tl__kernel_summary(tl_table **out, tl_analyzer *a, const tl_table *kernels, tl_error *err);
-int tl__short_kernel_histogram(tl_table **out, const tl_table *kernels, double threshold_us, int64_t bins, tl_error *err);
+int tl__short_kernel_histogram(tl_table **out, const tl_table *kernels, double threshold_us, int64_t bins,
+			       tl_error *err);
 int tl__short_kernels_summary(tl_table **out, tl_analyzer *a, const tl_table *kernels, double threshold_us,
-                              int64_t topk /* < 0: all */, tl_error *err);
+			      int64_t topk /* < 0: all */, tl_error *err);
 
 /* analysis/collectives.c: spec 02 section 9.4 */
 int tl__coll_analysis(tl_table **out, tl_analyzer *a, tl_error *err);

@@ -16,13 +16,14 @@ typedef struct tl_source tl_source;
 /** How a stream ended, and what was wrong with its container. */
 typedef struct tl_source_state {
 	uint64_t packed_done, packed_total; /* bytes of the file; total 0 when unknown (a pipe) */
-	bool truncated;     /* the packed data ends in the middle; all bytes before were delivered */
+	bool truncated;                     /* the packed data ends in the middle; all bytes before were delivered */
 	bool damaged;       /* the packed data is wrong from some place on; all bytes before were delivered */
 	bool trailing_junk; /* something other than NUL bytes behind the last member */
 	char note[160];     /* for people, "" when all is well */
 } tl_source_state;
 
-/** "-" is standard input. 0, TL_EIO (message names the file and the reason), TL_EFORMAT (zip with several members ...), TL_ENOMEM. */
+/** "-" is standard input. 0, TL_EIO (message names the file and the reason), TL_EFORMAT (zip with several members ...),
+ * TL_ENOMEM. */
 int tl__source_open(tl_source **out, const char *path, bool threaded, tl_error *err);
 /** Bytes in memory; they must live as long as the source. */
 int tl__source_open_memory(tl_source **out, const void *data, size_t size, bool threaded, tl_error *err);
@@ -36,7 +37,8 @@ void tl__source_state(const tl_source *source, tl_source_state *out);
 /** Stops the thread if there is one and frees everything; NULL is fine. */
 void tl__source_close(tl_source *source);
 
-/** Tests only: reads of the file from now on return at most `limit` bytes at a time (0: no limit), and fail with EIO after `fail_after` bytes (negative: never). */
+/** Tests only: reads of the file from now on return at most `limit` bytes at a time (0: no limit), and fail with EIO
+ * after `fail_after` bytes (negative: never). */
 void tl__source_inject(size_t limit, int64_t fail_after);
 
 #endif

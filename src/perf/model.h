@@ -18,21 +18,21 @@
 
 /** What a model looks at; a cache key holds the operation name and exactly this. */
 enum tl_perf_reads {
-	TL_READS_ARGS = 1,       /* dims, types, strides, concrete */
-	TL_READS_KERNELS = 2,    /* names of the kernels below the operation */
-	TL_READS_FORWARD = 4,    /* arguments of the linked forward event */
-	TL_READS_ANNOTATION = 8  /* enclosing annotation */
+	TL_READS_ARGS = 1,      /* dims, types, strides, concrete */
+	TL_READS_KERNELS = 2,   /* names of the kernels below the operation */
+	TL_READS_FORWARD = 4,   /* arguments of the linked forward event */
+	TL_READS_ANNOTATION = 8 /* enclosing annotation */
 };
 
 /** Input of a model. Argument values are lists (not tuples); NULL when the event lacks the key. */
 typedef struct tl_perf_input {
-	const char *name;                                 /* operation name */
+	const char *name; /* operation name */
 	const tl_value *dims, *types, *strides, *concrete;
-	const tl_value *output_types;                     /* Output type; usually NULL */
-	const char *const *kernels;                       /* names of GPU kernels below, launch order */
+	const tl_value *output_types; /* Output type; usually NULL */
+	const char *const *kernels;   /* names of GPU kernels below, launch order */
 	size_t n_kernels;
-	const char *annotation;                           /* or NULL */
-	const struct tl_perf_input *forward;              /* linked forward event, or NULL */
+	const char *annotation;              /* or NULL */
+	const struct tl_perf_input *forward; /* linked forward event, or NULL */
 } tl_perf_input;
 
 typedef enum tl_perf_status {
@@ -45,24 +45,24 @@ typedef enum tl_perf_status {
 typedef struct tl_perf_cost {
 	uint8_t status; /* tl_perf_status */
 	bool known;
-	bool integral;  /* prints as an integer */
+	bool integral; /* prints as an integer */
 	double value;
 } tl_perf_cost;
 
 typedef struct tl_perf_param {
-	const char *name;   /* without "param: " */
-	tl_value value;     /* tuples are TL_V_TUPLE; absent is TL_V_NONE */
+	const char *name; /* without "param: " */
+	tl_value value;   /* tuples are TL_V_TUPLE; absent is TL_V_NONE */
 } tl_perf_param;
 
 #define TL_PERF_MAX_PARAMS 32
 
 /** Output of a model; texts and values live in the arena that was passed, or for ever. */
 typedef struct tl_perf_result {
-	uint8_t status;         /* tl_perf_status of the parameters; not OK: all else is unset */
-	const char *why;        /* one line for people when FAILED */
+	uint8_t status;  /* tl_perf_status of the parameters; not OK: all else is unset */
+	const char *why; /* one line for people when FAILED */
 	tl_perf_cost flops, bytes, flops_bwd, bytes_bwd;
-	const char *maf;        /* "matrix", "vector" or NULL */
-	const char *precision;  /* "bf16" ... or NULL */
+	const char *maf;       /* "matrix", "vector" or NULL */
+	const char *precision; /* "bf16" ... or NULL */
 	size_t n_params;
 	tl_perf_param params[TL_PERF_MAX_PARAMS];
 } tl_perf_result;

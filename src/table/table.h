@@ -18,8 +18,8 @@
 typedef struct tl_kernel {
 	tl_str name;
 	uint32_t uid;
-	int64_t dur;       /* ps; TL_TIME_NONE when unusable */
-	int64_t stream;    /* stream number; INT64_MIN when absent */
+	int64_t dur;        /* ps; TL_TIME_NONE when unusable */
+	int64_t stream;     /* stream number; INT64_MIN when absent */
 	tl_str stream_text; /* when the stream is not a number, else TL_STR_NONE */
 	tl_str call_stack;  /* canonical JSON list text, or TL_STR_NONE */
 } tl_kernel;
@@ -59,26 +59,33 @@ typedef struct tl_column {
 struct tl_table {
 	char *name;
 	tl_strings *strings;
-	tl_arena arena;      /* names, and values made for this table */
-	struct tl_table **keep; /* tables whose arenas own values of this one, reference counted */
-	size_t n_keep;
-	int references;
+	tl_arena arena; /* names, and values made for this table */
 	size_t rows;
 	TL_VEC(tl_column) columns;
 	TL_VEC(tl_kernel) kernels;
 };
 
-/** An empty table of `rows` rows; takes a reference to `strings` (may be NULL: a pool of its own). NULL: out of memory. */
+/** An empty table of `rows` rows; takes a reference to `strings` (may be NULL: a pool of its own). NULL: out of memory.
+ */
 tl_table *tl__table_new(const char *name, tl_strings *strings, size_t rows);
-/** Adds a column of `rows` zeroed cells (DOUBLE: NaN); the pointer holds until the next column is added. NULL: out of memory. */
+/** Adds a column of `rows` zeroed cells (DOUBLE: NaN); the pointer holds until the next column is added. NULL: out of
+ * memory. */
 tl_column *tl__table_add(tl_table *table, const char *name, const char *unit, tl_storage storage);
 tl_column *tl__table_column(const tl_table *table, const char *name); /* or NULL */
 /** Marks a cell of an INT64 or BOOL column empty. 0 or TL_ENOMEM. */
 int tl__column_set_null(const tl_table *table, tl_column *column, size_t row);
 bool tl__column_is_null(const tl_column *column, size_t row);
-/** Value lives in `table`'s arena: text of a cell as Python's str prints it (records of kernels as "[{'name': ...}]"). */
+/** Value lives in `table`'s arena: text of a cell as Python's str prints it (records of kernels as "[{'name': ...}]").
+ */
 void tl__cell_text(const tl_table *table, const tl_column *column, size_t row, tl_buf *out);
 void tl__cell_json(const tl_table *table, const tl_column *column, size_t row, tl_buf *out);
+
+/**
+ * Deep-copies every value of VALUE columns that does not lie in the table's own arena into it (equal
+ * pointers once), so that the table stands alone. Every function here that copies cells between
+ * tables shares the pointers only; whoever hands a table out of the analysis calls this last.
+ */
+int tl__table_own_values(tl_table *table, tl_error *err);
 
 /** A permutation or selection of rows: new table with rows[0..n). */
 int tl__table_take(tl_table **out, const tl_table *table, const uint32_t *rows, size_t n, tl_error *err);
@@ -94,31 +101,32 @@ typedef struct tl_sort_key {
 	const char *column;
 	bool descending;
 } tl_sort_key;
-/** Stable sort in place; empty cells last in either direction; strings bytewise. TL_ENOTFOUND when a column is missing. */
+/** Stable sort in place; empty cells last in either direction; strings bytewise. TL_ENOTFOUND when a column is missing.
+ */
 int tl__table_sort(tl_table *table, const tl_sort_key *keys, size_t n, tl_error *err);
 
 /* ---- grouping ---- */
 
 typedef struct tl_groups {
-	size_t n;          /* groups, in order of first appearance */
-	uint32_t *of_row;  /* group of each row (UINT32_MAX: dropped because a key was empty) */
-	uint32_t *first;   /* first row of each group */
-	uint32_t *start;   /* n + 1 offsets into rows */
-	uint32_t *rows;    /* rows of each group, in row order */
+	size_t n;         /* groups, in order of first appearance */
+	uint32_t *of_row; /* group of each row (UINT32_MAX: dropped because a key was empty) */
+	uint32_t *first;  /* first row of each group */
+	uint32_t *start;  /* n + 1 offsets into rows */
+	uint32_t *rows;   /* rows of each group, in row order */
 } tl_groups;
 /**
  * Groups rows by the texts of the key columns (numbers by value). `keep_empty`: empty keys form
  * groups of their own, else such rows are dropped. Key columns that do not exist are skipped.
  */
 int tl__table_group(tl_groups *out, const tl_table *table, const char *const *keys, size_t n_keys, bool keep_empty,
-                    tl_error *err);
+		    tl_error *err);
 void tl__groups_free(tl_groups *groups);
 
 typedef enum tl_aggregate {
 	TL_AGG_SUM,
 	TL_AGG_MEAN,
 	TL_AGG_MEDIAN,
-	TL_AGG_STD,   /* sample deviation (n - 1); empty for one value */
+	TL_AGG_STD, /* sample deviation (n - 1); empty for one value */
 	TL_AGG_MIN,
 	TL_AGG_MAX,
 	TL_AGG_COUNT, /* non-empty cells */
@@ -131,7 +139,7 @@ typedef enum tl_aggregate {
  * aggregated other than by FIRST. SUM, MIN, MAX of INT64 stay INT64; the rest is DOUBLE.
  */
 int tl__table_aggregate(tl_table *out, const char *name, const tl_groups *groups, const tl_table *table,
-                        const char *source, tl_aggregate agg, tl_error *err);
+			const char *source, tl_aggregate agg, tl_error *err);
 /** Adds 'Percentage (%)' and 'Cumulative Percentage (%)' of a column in the present row order; a zero total gives 0. */
 int tl__table_add_percentages(tl_table *table, const char *column, tl_error *err);
 
@@ -140,13 +148,13 @@ int tl__table_add_percentages(tl_table *table, const char *column, tl_error *err
  * as a VALUE column of lists of records, named `name`.
  */
 int tl__table_summarize_kernels(tl_table *out, const char *name, const tl_groups *groups, const tl_table *table,
-                                const char *source, tl_error *err);
+				const char *source, tl_error *err);
 /** Adds `trunc_name`, the short form of a summary column, right of it. Missing source: nothing. */
 int tl__table_add_truncated(tl_table *table, const char *source, const char *trunc_name, tl_error *err);
 
 /* ---- values made for a table ---- */
-const tl_value *tl__table_value(tl_table *table, tl_value value);              /* copy into the arena */
+const tl_value *tl__table_value(tl_table *table, tl_value value); /* copy into the arena */
 const tl_value *tl__table_list(tl_table *table, const tl_value *items, size_t n, bool tuple);
-tl_str tl__table_str(tl_table *table, const char *text);                       /* interned; TL_STR_FAIL */
+tl_str tl__table_str(tl_table *table, const char *text); /* interned; TL_STR_FAIL */
 
 #endif

@@ -10,7 +10,8 @@ typedef struct tl_interval {
 	tl_time start, end;
 } tl_interval;
 
-/** Sorts (if need be) and merges in place; touching intervals merge, zero-length ones stay as points. Returns the new count. */
+/** Sorts (if need be) and merges in place; touching intervals merge, zero-length ones stay as points. Returns the new
+ * count. */
 size_t tl__intervals_merge(tl_interval *v, size_t n);
 /** Summed length. */
 tl_time tl__intervals_length(const tl_interval *v, size_t n);
@@ -21,11 +22,7 @@ tl_time tl__intervals_length(const tl_interval *v, size_t n);
 size_t tl__intervals_subtract(tl_interval *out, const tl_interval *a, size_t na, const tl_interval *b, size_t nb);
 
 /** What a GPU event counts as in the timeline (spec 01 section 7.2). */
-typedef enum tl_gpu_class {
-	TL_GPU_COMPUTATION,
-	TL_GPU_COMMUNICATION,
-	TL_GPU_MEMCPY
-} tl_gpu_class;
+typedef enum tl_gpu_class { TL_GPU_COMPUTATION, TL_GPU_COMMUNICATION, TL_GPU_MEMCPY } tl_gpu_class;
 /** "rccl", "nccl" or "cross_device_reduce" anywhere in the text, ignoring case. */
 bool tl__is_communication_name(const char *name, size_t n);
 tl_gpu_class tl__gpu_class_of(uint8_t kind, const char *name, size_t n);
@@ -40,16 +37,16 @@ int tl__busy_time(tl_time *out, const tl_store *store, const tl_row *rows, size_
 /** Times in ps, in the order of the table's rows. */
 typedef struct tl_breakdown {
 	tl_time computation, exposed_comm, exposed_memcpy, busy;
-	tl_time idle;        /* total - busy */
+	tl_time idle;                   /* total - busy */
 	tl_time micro_idle, macro_idle; /* only with a threshold */
 	tl_time total, total_comm, total_memcpy;
-	size_t events;       /* counted */
+	size_t events; /* counted */
 } tl_breakdown;
 /**
  * Breakdown of GPU events. `micro_idle_us` NULL: none; else gaps shorter than *micro_idle_us are micro.
  * `class_of_name` caches classes by name id and may be NULL. No event with a usable time: all zero.
  */
 int tl__breakdown(tl_breakdown *out, const tl_store *store, const tl_row *rows, size_t n, const double *micro_idle_us,
-                  tl_error *err);
+		  tl_error *err);
 
 #endif

@@ -103,9 +103,9 @@ typedef struct tl_flow_args {
 
 /** A thread or stream: one (source, pid, tid). */
 typedef struct tl_track {
-	uint32_t source;  /* document in the file, 0 for the first */
-	uint32_t process; /* index into processes */
-	tl_id pid, tid;   /* TL_ID_NONE when the event has none */
+	uint32_t source;    /* document in the file, 0 for the first */
+	uint32_t process;   /* index into processes */
+	tl_id pid, tid;     /* TL_ID_NONE when the event has none */
 	tl_str thread_name; /* from metadata, or TL_STR_NONE */
 } tl_track;
 
@@ -118,49 +118,49 @@ typedef struct tl_process {
 /** Kinds of doubt about a trace; text and advice in trace/health.c. */
 typedef enum tl_health_kind {
 	/* text and syntax */
-	TL_HEALTH_TRUNCATED,          /* the file ends in the middle */
-	TL_HEALTH_UNESCAPED_QUOTE,    /* a quote inside a string */
-	TL_HEALTH_BAD_ESCAPE,         /* a backslash that escapes nothing */
-	TL_HEALTH_CONTROL_BYTE,       /* raw control byte or newline in a string */
+	TL_HEALTH_TRUNCATED,       /* the file ends in the middle */
+	TL_HEALTH_UNESCAPED_QUOTE, /* a quote inside a string */
+	TL_HEALTH_BAD_ESCAPE,      /* a backslash that escapes nothing */
+	TL_HEALTH_CONTROL_BYTE,    /* raw control byte or newline in a string */
 	TL_HEALTH_BAD_UTF8,
-	TL_HEALTH_NOT_A_NUMBER,       /* inf, nan in all spellings */
+	TL_HEALTH_NOT_A_NUMBER, /* inf, nan in all spellings */
 	TL_HEALTH_BARE_WORD,
 	TL_HEALTH_TRAILING_COMMA,
-	TL_HEALTH_UNREADABLE_EVENT,   /* skipped up to the next event */
-	TL_HEALTH_NOT_AN_EVENT,       /* array element that is no object */
-	TL_HEALTH_EMPTY_EVENT,        /* {} */
+	TL_HEALTH_UNREADABLE_EVENT, /* skipped up to the next event */
+	TL_HEALTH_NOT_AN_EVENT,     /* array element that is no object */
+	TL_HEALTH_EMPTY_EVENT,      /* {} */
 	TL_HEALTH_DUPLICATE_KEY,
 	TL_HEALTH_LEADING_JUNK,
 	TL_HEALTH_TRAILING_JUNK,
 	TL_HEALTH_SEVERAL_DOCUMENTS,
 	TL_HEALTH_SEVERAL_WRITERS,
-	TL_HEALTH_BIG_INTEGER,        /* beyond 64 bits, kept as text */
-	TL_HEALTH_BAD_CONTAINER,      /* damaged gzip, zstd or zip data */
+	TL_HEALTH_BIG_INTEGER,   /* beyond 64 bits, kept as text */
+	TL_HEALTH_BAD_CONTAINER, /* damaged gzip, zstd or zip data */
 	/* time */
-	TL_HEALTH_NO_TIMESTAMP,       /* ts missing, unreadable or 0 on an event that needs one */
-	TL_HEALTH_TIME_OUT_OF_RANGE,  /* more than 106 days from the base */
+	TL_HEALTH_NO_TIMESTAMP,      /* ts missing, unreadable or 0 on an event that needs one */
+	TL_HEALTH_TIME_OUT_OF_RANGE, /* more than 106 days from the base */
 	TL_HEALTH_MISSING_DURATION,
 	TL_HEALTH_NEGATIVE_DURATION,
-	TL_HEALTH_ABSURD_DURATION,    /* more than 7 days */
-	TL_HEALTH_STREAM_OVERRUN,     /* a GPU event overruns the next on its stream by 1 ms or more */
+	TL_HEALTH_ABSURD_DURATION, /* more than 7 days */
+	TL_HEALTH_STREAM_OVERRUN,  /* a GPU event overruns the next on its stream by 1 ms or more */
 	TL_HEALTH_KERNEL_BEFORE_LAUNCH,
-	TL_HEALTH_UNFINISHED_SPAN,    /* python frames whose end is the end of profiling */
-	TL_HEALTH_UNIT_DOUBT,         /* displayTimeUnit ns and an absurd span */
+	TL_HEALTH_UNFINISHED_SPAN, /* python frames whose end is the end of profiling */
+	TL_HEALTH_UNIT_DOUBT,      /* displayTimeUnit ns and an absurd span */
 	/* structure and links */
 	TL_HEALTH_UNMATCHED_BEGIN,
 	TL_HEALTH_UNMATCHED_END,
-	TL_HEALTH_CLIPPED_SPAN,       /* leaves its parent; attached to the ancestor that contains its start */
-	TL_HEALTH_OVERLONG_PYTHON,    /* the same, of a python frame, by 1 ms or more */
-	TL_HEALTH_NO_LAUNCH,          /* GPU events whose launch is not in the trace: out of the default timeline */
-	TL_HEALTH_LINKED_WITHOUT_FLOW,/* linked by correlation although a flow half is missing */
+	TL_HEALTH_CLIPPED_SPAN,        /* leaves its parent; attached to the ancestor that contains its start */
+	TL_HEALTH_OVERLONG_PYTHON,     /* the same, of a python frame, by 1 ms or more */
+	TL_HEALTH_NO_LAUNCH,           /* GPU events whose launch is not in the trace: out of the default timeline */
+	TL_HEALTH_LINKED_WITHOUT_FLOW, /* linked by correlation although a flow half is missing */
 	TL_HEALTH_LINKED_BY_EXTERNAL_ID,
-	TL_HEALTH_LINKED_BY_FLOW,     /* no correlation; linked by the flow arrow alone */
-	TL_HEALTH_DUPLICATE_LAUNCH,   /* several launches carry one correlation id */
-	TL_HEALTH_AMBIGUOUS_RANKS,    /* one correlation id in several processes; left unlinked */
+	TL_HEALTH_LINKED_BY_FLOW,       /* no correlation; linked by the flow arrow alone */
+	TL_HEALTH_DUPLICATE_LAUNCH,     /* several launches carry one correlation id */
+	TL_HEALTH_AMBIGUOUS_RANKS,      /* one correlation id in several processes; left unlinked */
 	TL_HEALTH_GRAPH_UNDER_RECORDED, /* a graph replay with far fewer kernels than its siblings */
 	TL_HEALTH_UNKNOWN_CATEGORY,
 	TL_HEALTH_UNKNOWN_PHASE,
-	TL_HEALTH_METADATA,           /* metadata event without what it needs */
+	TL_HEALTH_METADATA, /* metadata event without what it needs */
 	TL_HEALTH_KINDS
 } tl_health_kind;
 
@@ -177,7 +177,8 @@ typedef struct tl_health {
 } tl_health;
 
 /** Counts a finding. `offset` -1 and `row` TL_ROW_NONE when unknown; `detail` NULL or printf text kept of the first. */
-void tl__health_add(tl_health *health, tl_health_kind kind, int64_t offset, tl_row row, tl_time time, const char *detail);
+void tl__health_add(tl_health *health, tl_health_kind kind, int64_t offset, tl_row row, tl_time time,
+		    const char *detail);
 /** Sum of counts over kinds that are repairs (what --strict refuses), as opposed to mere notes. */
 uint64_t tl__health_repairs(const tl_health *health);
 /** Whether a kind is a repair of the file (true) or a note about its content (false). */
@@ -194,17 +195,17 @@ typedef struct tl_count {
 
 typedef struct tl_store {
 	tl_strings *strings;
-	char *path;            /* as given, for messages */
+	char *path; /* as given, for messages */
 
 	/* ---- columns, n rows each ---- */
 	size_t n, cap;
 	tl_str *name;
-	uint16_t *category;    /* index into categories */
-	uint8_t *kind;         /* tl_kind */
-	uint8_t *flags;        /* tl_event_flags */
-	uint32_t *track;       /* index into tracks; UINT32_MAX for events without pid and tid */
-	tl_time *start, *dur;  /* TL_TIME_NONE when unusable; dur >= 0 otherwise */
-	uint32_t *side;        /* index into the side table of the kind, UINT32_MAX when it has no args */
+	uint16_t *category;   /* index into categories */
+	uint8_t *kind;        /* tl_kind */
+	uint8_t *flags;       /* tl_event_flags */
+	uint32_t *track;      /* index into tracks; UINT32_MAX for events without pid and tid */
+	tl_time *start, *dur; /* TL_TIME_NONE when unusable; dur >= 0 otherwise */
+	uint32_t *side;       /* index into the side table of the kind, UINT32_MAX when it has no args */
 
 	/* ---- side tables ---- */
 	TL_VEC(tl_op_args) ops;
@@ -215,15 +216,15 @@ typedef struct tl_store {
 
 	TL_VEC(tl_track) tracks;
 	TL_VEC(tl_process) processes;
-	TL_VEC(tl_str) categories;   /* text of each category index; 0 is "no category" */
-	TL_VEC(tl_count) phases;     /* events per phase letter */
+	TL_VEC(tl_str) categories; /* text of each category index; 0 is "no category" */
+	TL_VEC(tl_count) phases;   /* events per phase letter */
 
 	/* ---- the whole file ---- */
-	int64_t base_us;             /* absolute time of time 0: whole microseconds of the first ts above 0 */
-	int64_t base_ns;             /* baseTimeNanoseconds, 0 when absent */
-	uint32_t sources;            /* documents read */
-	bool truncated;              /* cut off; everything before is there */
-	uint64_t text_bytes;         /* unpacked */
+	int64_t base_us;                /* absolute time of time 0: whole microseconds of the first ts above 0 */
+	int64_t base_ns;                /* baseTimeNanoseconds, 0 when absent */
+	uint32_t sources;               /* documents read */
+	bool truncated;                 /* cut off; everything before is there */
+	uint64_t text_bytes;            /* unpacked */
 	TL_VEC(tl_str) metadata_keys;   /* top-level keys other than traceEvents, file order */
 	TL_VEC(tl_str) metadata_values; /* their JSON text */
 	tl_health health;
@@ -256,7 +257,8 @@ static inline const tl_python_args *tl__python_args(const tl_store *s, tl_row ro
 /** End of an event; TL_TIME_NONE when start or duration is unusable. */
 static inline tl_time tl__end(const tl_store *s, tl_row row)
 {
-	return s->start[row] == TL_TIME_NONE || s->dur[row] == TL_TIME_NONE ? TL_TIME_NONE : s->start[row] + s->dur[row];
+	return s->start[row] == TL_TIME_NONE || s->dur[row] == TL_TIME_NONE ? TL_TIME_NONE
+									    : s->start[row] + s->dur[row];
 }
 static inline const char *tl__name(const tl_store *s, tl_row row)
 {

@@ -27,20 +27,22 @@ struct tl_tree {
 	tl_pos *parent;       /* TL_POS_NONE for roots */
 	uint32_t *gpu_before; /* n + 1: number of GPU events at positions before this one */
 
-	tl_pos *pos_of_row;   /* position of each event, TL_POS_NONE when not in the tree */
+	tl_pos *pos_of_row; /* position of each event, TL_POS_NONE when not in the tree */
 
-	size_t n_gpu;         /* linked GPU events */
-	tl_row *gpu;          /* in pre-order: by launch, then start, then row */
-	size_t n_unlinked;    /* GPU events without a launch in the trace */
-	tl_row *unlinked;     /* in row order */
+	size_t n_gpu;          /* linked GPU events */
+	tl_row *gpu;           /* in pre-order: by launch, then start, then row */
+	size_t n_unlinked;     /* GPU events without a launch in the trace */
+	tl_row *unlinked;      /* in row order */
 	tl_time unlinked_time; /* sum of their durations */
 
 	/* ---- forward and backward (autograd) ---- */
-	size_t n_links;       /* pairs, sorted by forward row, then backward row */
-	struct { tl_row forward, backward; } *links;
+	size_t n_links; /* pairs, sorted by forward row, then backward row */
+	struct {
+		tl_row forward, backward;
+	} * links;
 	tl_row *links_by_backward; /* indexes into links sorted by backward row */
 
-	tl_health health;     /* findings about links and nesting */
+	tl_health health; /* findings about links and nesting */
 };
 
 static inline bool tl__tree_is_linked(const tl_tree *t, tl_row row)

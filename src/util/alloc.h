@@ -37,16 +37,16 @@ void tl__alloc_fail_after(int64_t n);
 int tl__grow(void *data, size_t *cap, size_t need, size_t size);
 
 /** A growable array of `type`: declare `TL_VEC(int) v = {0};`, free with TL_VEC_FREE. */
-#define TL_VEC(type)                                                                                \
-	struct {                                                                                    \
-		type *v;                                                                            \
-		size_t n, cap;                                                                      \
+#define TL_VEC(type)           \
+	struct {               \
+		type *v;       \
+		size_t n, cap; \
 	}
 /** Room for `more` further elements; 0 or TL_ENOMEM. */
-#define TL_VEC_RESERVE(a, more)                                                                     \
-	((a)->n + (size_t)(more) <= (a)->cap                                                        \
-	     ? 0                                                                                    \
-	     : tl__grow((void *)&(a)->v, &(a)->cap, (a)->n + (size_t)(more), sizeof *(a)->v))
+#define TL_VEC_RESERVE(a, more)              \
+	((a)->n + (size_t)(more) <= (a)->cap \
+		 ? 0                         \
+		 : tl__grow((void *)&(a)->v, &(a)->cap, (a)->n + (size_t)(more), sizeof *(a)->v))
 /** Appends one element; 0 or TL_ENOMEM. */
 #define TL_VEC_PUSH(a, x) (TL_VEC_RESERVE(a, 1) < 0 ? TL_ENOMEM : ((a)->v[(a)->n++] = (x), 0))
 #define TL_VEC_FREE(a) (tl__free((a)->v), (a)->v = NULL, (a)->n = (a)->cap = 0)

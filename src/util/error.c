@@ -47,7 +47,7 @@ const char *tl_version(void)
 const char *tl_code_name(int code)
 {
 	static const char *const names[] = {
-		"TL_OK",     "TL_ENOMEM", "TL_EIO",          "TL_EFORMAT",   "TL_EINVAL",     "TL_ENOTFOUND",
+		"TL_OK",      "TL_ENOMEM", "TL_EIO",          "TL_EFORMAT",   "TL_EINVAL",     "TL_ENOTFOUND",
 		"TL_ESTRICT", "TL_EEMPTY", "TL_EUNSUPPORTED", "TL_ECALLBACK", "TL_ECANCELLED", "TL_ELIMIT",
 	};
 	int i = -code;

@@ -18,11 +18,11 @@ int tl__nomem(tl_error *err);
 void tl__error_where(tl_error *err, const char *file, int64_t offset);
 
 /** Leaves the calling function with the code of `expression` when it failed. */
-#define TL_TRY(expression)                                                                          \
-	do {                                                                                        \
-		int tl_try_code_ = (expression);                                                    \
-		if (tl_try_code_ < 0)                                                               \
-			return tl_try_code_;                                                        \
+#define TL_TRY(expression)                       \
+	do {                                     \
+		int tl_try_code_ = (expression); \
+		if (tl_try_code_ < 0)            \
+			return tl_try_code_;     \
 	} while (0)
 
 #endif

@@ -22,7 +22,8 @@ static int reserve_one(tl_map *map)
 	if (map->keys && (map->n + 1) * 2 <= map->mask + 1)
 		return 0;
 	size_t size = map->keys ? (map->mask + 1) * 2 : 64;
-	tl_map bigger = {tl__malloc(size * sizeof *bigger.keys), tl__malloc(size * sizeof *bigger.values), map->n, size - 1};
+	tl_map bigger = {tl__malloc(size * sizeof *bigger.keys), tl__malloc(size * sizeof *bigger.values), map->n,
+			 size - 1};
 	if (!bigger.keys || !bigger.values) {
 		tl__map_free(&bigger);
 		return TL_ENOMEM;

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "util/error.h"
 #include "util/alloc.h"
+#include "util/error.h"
 #include "util/format.h"
 #include "util/utf8.h"
 
@@ -38,9 +38,9 @@ static int hex4(const char *p, const char *end, uint32_t *out)
 	for (int i = 0; i < 4; i++) {
 		char c = p[i];
 		uint32_t digit = c >= '0' && c <= '9'   ? (uint32_t)(c - '0')
-		                 : c >= 'a' && c <= 'f' ? (uint32_t)(c - 'a' + 10)
-		                 : c >= 'A' && c <= 'F' ? (uint32_t)(c - 'A' + 10)
-		                                        : 16;
+				 : c >= 'a' && c <= 'f' ? (uint32_t)(c - 'a' + 10)
+				 : c >= 'A' && c <= 'F' ? (uint32_t)(c - 'A' + 10)
+							: 16;
 		if (digit == 16)
 			return TL_EFORMAT;
 		value = value * 16 + digit;
@@ -157,7 +157,9 @@ static int parse_scalar(parser *in, tl_value *out)
 static int close_container(parser *in)
 {
 	size_t first = in->open[--in->depth].first, n = in->items.n - first;
-	tl_value container = {.kind = in->open[in->depth].close == '}' ? TL_V_DICT : in->tuples ? TL_V_TUPLE : TL_V_LIST};
+	tl_value container = {.kind = in->open[in->depth].close == '}' ? TL_V_DICT
+				      : in->tuples                     ? TL_V_TUPLE
+								       : TL_V_LIST};
 	container.n = (uint32_t)(container.kind == TL_V_DICT ? n / 2 : n);
 	if (n) {
 		tl_value *items = tl__arena_alloc(in->arena, n * sizeof *items);
@@ -256,8 +258,8 @@ static void repr_string(tl_buf *out, const char *text, size_t n)
 		size_t length;
 		if (c >= 0x20 && c < 0x7f) {
 			const char *run = text;
-			while (text < end && (unsigned char)*text >= 0x20 && (unsigned char)*text < 0x7f && *text != quote &&
-			       *text != '\\')
+			while (text < end && (unsigned char)*text >= 0x20 && (unsigned char)*text < 0x7f &&
+			       *text != quote && *text != '\\')
 				text++;
 			tl__buf_put(out, run, (size_t)(text - run));
 			if (text < end && (*text == quote || *text == '\\')) {
@@ -370,7 +372,8 @@ void tl__json_string(tl_buf *out, const char *text, size_t n)
 	while (text < end) {
 		const char *run = text;
 		uint32_t code;
-		while (text < end && (unsigned char)*text >= 0x20 && (unsigned char)*text < 0x80 && *text != '"' && *text != '\\')
+		while (text < end && (unsigned char)*text >= 0x20 && (unsigned char)*text < 0x80 && *text != '"' &&
+		       *text != '\\')
 			text++;
 		tl__buf_put(out, run, (size_t)(text - run));
 		if (text == end)

@@ -34,7 +34,7 @@ typedef struct tl_value {
 		bool b;
 		int64_t i;
 		double d;
-		const char *s;              /* NUL terminated */
+		const char *s;                /* NUL terminated */
 		const struct tl_value *items; /* a dict has 2n: key, value, key, value, ... */
 	};
 } tl_value;
@@ -44,8 +44,7 @@ typedef struct tl_value {
 #define TL_VALUE_INT(x) ((tl_value){.kind = TL_V_INT, .i = (x)})
 #define TL_VALUE_DOUBLE(x) ((tl_value){.kind = TL_V_DOUBLE, .d = (x)})
 /** A string value over bytes that outlive it. */
-#define TL_VALUE_STRING(text, length)                                                               \
-	((tl_value){.kind = TL_V_STRING, .n = (uint32_t)(length), .s = (text)})
+#define TL_VALUE_STRING(text, length) ((tl_value){.kind = TL_V_STRING, .n = (uint32_t)(length), .s = (text)})
 
 /** Deepest nesting that tl__value_parse accepts; deeper text is an error, not a crash. */
 #define TL_VALUE_MAX_DEPTH 200

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/** @file analyzer.h Inside of tl_analyzer: what the analyses share. */
+#ifndef TL_ANALYSIS_ANALYZER_H
+#define TL_ANALYSIS_ANALYZER_H
+
+#include "analysis/analysis.h"
+
+struct tl_analyzer {
+	const tl_tree *tree;
+	const tl_store *store;
+	tl_analyzer_options options;
+	tl_strings *strings; /* extension of the trace's pool; tables made from this analyser share it */
+	tl_arena arena;      /* parsed values, model results; lives as long as the analyser */
+	bool gpu_only;
+	tl_time total_time;
+
+	/* caches; see analyzer.c and perf_cache.c */
+	struct tl_value_cache *values;
+	struct tl_perf_cache *perf;
+	struct tl_name_cache *names;
+	tl_interval_buf scratch; /* for tl__busy_time */
+};
+
+/**
+ * The parsed value of a canonical argument text (tl_op_args.dims ...), as tuples or lists. Parsed
+ * once per distinct text: equal texts give the same pointer. NULL for TL_STR_NONE and JSON null, and
+ * for text that does not parse. Sets *out; TL_ENOMEM. Tables share
+ * the pointers while the analyser lives; what leaves the analysis goes through tl__table_own_values.
+ */
+int tl__analyzer_value(tl_analyzer *a, tl_str text, bool tuples, const tl_value **out);
+
+/** Category of an event (spec 02 section 3); `first_kernel` its earliest kernel's name or TL_STR_NONE. A constant. */
+const char *tl__analyzer_category(tl_analyzer *a, tl_str name, tl_str first_kernel);
+
+/** Whether a GPU event is a communication kernel (cached by name). */
+bool tl__analyzer_is_communication(tl_analyzer *a, tl_row gpu_event);
+
+/** Union of GPU events in ps. */
+int tl__analyzer_busy(tl_analyzer *a, const tl_row *rows, size_t n, tl_time *out);
+
+/** Exact-name model of an event's operation, or NULL; resolved once per distinct name. */
+const tl_perf_model *tl__analyzer_model(tl_analyzer *a, tl_str name);
+
+/**
+ * Result of the model of `event` (exact name or pattern), evaluated once per distinct input; the result
+ * lives as long as the analyser. *out is NULL when the operation has no model. `kernels` are the GPU
+ * events below it in order of start (only read by models that declare TL_READS_KERNELS). perf_cache.c
+ */
+int tl__analyzer_perf(tl_analyzer *a, tl_row event, const tl_row *kernels, size_t n_kernels,
+		      const tl_perf_result **out);
+
+/** The tl_kernel record of a GPU event. */
+tl_kernel tl__analyzer_kernel(const tl_analyzer *a, tl_row gpu_event);
+
+/** Texts of process_name, process_labels, thread_name of an event for tables: "Unknown" when absent. */
+void tl__analyzer_thread(tl_analyzer *a, tl_row event, tl_str *process_name, tl_str *process_label,
+			 tl_str *thread_name);
+
+/** Picoseconds to the µs of a table cell. */
+static inline double tl__us(tl_time ps)
+{
+	return (double)ps / 1e6;
+}
+
+#endif
