@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: MIT
+# A front for Meson: the commands that people type. 'make help' lists them.
+
+BUILD ?= build
+PREFIX ?= /usr/local
+DESTDIR ?=
+FUZZ_SECONDS ?= 60
+TRACE ?= examples/traces/transformer_rank0.json.gz
+SOURCES = $(shell git ls-files '*.[ch]' 2>/dev/null || find src include tests fuzz bench examples -name '*.[ch]')
+
+.PHONY: help all deps demo check test golden asan tsan fuzz bench lint format install uninstall clean
+
+help: ## list these targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## /\1\t/' | \
+		awk -F'\t' '{ printf "  make %-10s %s\n", $$1, $$2 }'
+
+deps:
+	@scripts/install-deps
+
+$(BUILD)/build.ninja: | deps
+	@meson setup $(BUILD) --prefix=$(PREFIX) >/dev/null || { cat $(BUILD)/meson-logs/meson-log.txt | tail -20; exit 1; }
+
+all: deps $(BUILD)/build.ninja ## build the library and the command (in build/)
+	@ninja -C $(BUILD) -v > $(BUILD)/ninja.log 2>&1 || { tail -40 $(BUILD)/ninja.log; exit 1; }
+
+demo: all ## install what is missing, build, and report on a bundled trace
+	@mkdir -p $(BUILD)/demo
+	$(BUILD)/tracelens report pytorch $(TRACE) --output_xlsx_path $(BUILD)/demo/report.xlsx --output_csvs_dir $(BUILD)/demo/csv
+	@echo
+	@echo "workbook: $(BUILD)/demo/report.xlsx    sheets as CSV: $(BUILD)/demo/csv/"
+
+check: demo test ## the same, then every test
+
+test: all
+	meson test -C $(BUILD) --print-errorlogs
+
+golden: all ## the golden cases of the shared corpus, when it is there
+	python3 tests/golden/run_golden.py $(BUILD)/tracelens
+
+asan: deps ## every test under AddressSanitizer and UndefinedBehaviorSanitizer
+	@test -d $(BUILD)-asan || meson setup $(BUILD)-asan -Db_sanitize=address,undefined -Db_lundef=false \
+		-Dbuildtype=debugoptimized >/dev/null
+	ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+		meson test -C $(BUILD)-asan --print-errorlogs --timeout-multiplier 6
+
+tsan: deps ## the threaded tests under ThreadSanitizer
+	@test -d $(BUILD)-tsan || meson setup $(BUILD)-tsan -Db_sanitize=thread -Db_lundef=false \
+		-Dbuildtype=debugoptimized >/dev/null
+	TSAN_OPTIONS=halt_on_error=1 meson test -C $(BUILD)-tsan --print-errorlogs --timeout-multiplier 10 --suite threads
+
+fuzz: deps ## run every fuzz target for FUZZ_SECONDS (60) each
+	@test -d $(BUILD)-fuzz || CC=clang CXX=clang++ meson setup $(BUILD)-fuzz -Dfuzz=true -Db_lundef=false \
+		-Dbuildtype=debugoptimized -Db_sanitize=address,undefined >/dev/null
+	@ninja -C $(BUILD)-fuzz > $(BUILD)-fuzz/ninja.log 2>&1 || { tail -40 $(BUILD)-fuzz/ninja.log; exit 1; }
+	scripts/run-fuzz $(BUILD)-fuzz $(FUZZ_SECONDS)
+
+bench: all ## measure speed and memory; REFERENCE_CMD='... {trace} {out}' adds the Python reference
+	@meson configure $(BUILD) -Dbench=true >/dev/null
+	@ninja -C $(BUILD) > $(BUILD)/ninja.log 2>&1 || { tail -40 $(BUILD)/ninja.log; exit 1; }
+	python3 bench/bench.py --build $(BUILD)
+
+lint: all ## formatting and static analysis
+	@clang-format --dry-run -Werror $(SOURCES)
+	@clang-tidy -p $(BUILD) --quiet $(filter src/%.c,$(SOURCES)) 2>/dev/null
+	@echo "lint: clean"
+
+format: ## format the C sources in place
+	@clang-format -i $(SOURCES)
+
+install: all ## install command, library, headers, man page (PREFIX, DESTDIR); ALIAS=1 adds the reference's command name
+	DESTDIR=$(DESTDIR) meson install -C $(BUILD) --no-rebuild
+	@if [ -n "$(ALIAS)" ]; then \
+		ln -sf tracelens $(DESTDIR)$(PREFIX)/bin/TraceLens_generate_perf_report_pytorch; fi
+
+uninstall:
+	ninja -C $(BUILD) uninstall
+
+clean: ## remove build folders
+	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan $(BUILD)-fuzz
