@@ -5,6 +5,15 @@
 
 #include "analysis/analysis.h"
 
+/** Kernel launchers (spec 02 section 2): the operation that a GPU event is booked on. */
+typedef struct tl_launcher_list {
+	size_t n;
+	tl_pos *pos;     /* launchers by start, ties in pre-order */
+	uint32_t *first; /* n + 1 offsets into kernels */
+	tl_row *kernels; /* GPU events of each launcher by start, ties in launch order; no communication */
+	tl_map index;    /* position -> index of the launcher */
+} tl_launcher_list;
+
 struct tl_analyzer {
 	const tl_tree *tree;
 	const tl_store *store;
@@ -13,11 +22,14 @@ struct tl_analyzer {
 	tl_arena arena;      /* parsed values, model results; lives as long as the analyser */
 	bool gpu_only;
 	tl_time total_time;
+	tl_breakdown breakdown; /* of the default timeline, without a micro-idle threshold */
 
 	/* caches; see analyzer.c and perf_cache.c */
 	struct tl_value_cache *values;
 	struct tl_perf_cache *perf;
 	struct tl_name_cache *names;
+	tl_launcher_list *launchers;
+	tl_str unknown;          /* "Unknown" */
 	tl_interval_buf scratch; /* for tl__busy_time */
 };
 
@@ -31,6 +43,16 @@ int tl__analyzer_value(tl_analyzer *a, tl_str text, bool tuples, const tl_value 
 
 /** Category of an event (spec 02 section 3); `first_kernel` its earliest kernel's name or TL_STR_NONE. A constant. */
 const char *tl__analyzer_category(tl_analyzer *a, tl_str name, tl_str first_kernel);
+/** The same as an id of a->strings, for string columns; TL_STR_FAIL when out of memory. */
+tl_str tl__analyzer_category_id(tl_analyzer *a, tl_str name, tl_str first_kernel);
+
+/** The launchers, found at the first call; owned by the analyser. TL_ENOMEM. launchers.c */
+int tl__analyzer_launchers(tl_analyzer *a, const tl_launcher_list **out);
+/**
+ * Name of the earliest kernel booked directly on an event, for its category: TL_STR_NONE for an event that is
+ * no launcher (fault 3 of spec 02, "reference, for now": such events skip the kernel-name rule). TL_ENOMEM.
+ */
+int tl__analyzer_direct_kernel(tl_analyzer *a, tl_row event, tl_str *out);
 
 /** Whether a GPU event is a communication kernel (cached by name). */
 bool tl__analyzer_is_communication(tl_analyzer *a, tl_row gpu_event);
@@ -48,9 +70,23 @@ const tl_perf_model *tl__analyzer_model(tl_analyzer *a, tl_str name);
  */
 int tl__analyzer_perf(tl_analyzer *a, tl_row event, const tl_row *kernels, size_t n_kernels,
 		      const tl_perf_result **out);
+/** Frees a->perf; called by tl__analyzer_free with whatever perf_cache.c stored there, NULL included. perf_cache.c */
+void tl__perf_cache_free(struct tl_perf_cache *cache);
+
+/** Frees a->launchers (NULL is fine). launchers.c */
+void tl__launcher_list_free(tl_launcher_list *list);
 
 /** The tl_kernel record of a GPU event. */
 tl_kernel tl__analyzer_kernel(const tl_analyzer *a, tl_row gpu_event);
+
+/**
+ * Kernels (no copies, no memsets) of the trace, linked or not, by start; ties in launch order, then by name,
+ * so that the order does not depend on the order of the file. *out is the caller's, freed with tl__free.
+ */
+int tl__analyzer_all_kernels(tl_analyzer *a, tl_row **out, size_t *n);
+
+/** GPU events of the default timeline: linked ones, and the unlinked where the options say so. Free with tl__free. */
+int tl__analyzer_timeline_rows(const tl_analyzer *a, tl_row **out, size_t *n);
 
 /** Texts of process_name, process_labels, thread_name of an event for tables: "Unknown" when absent. */
 void tl__analyzer_thread(tl_analyzer *a, tl_row event, tl_str *process_name, tl_str *process_label,

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT */
+/** @file analyzer.c The analyser: what the analyses share, computed once per distinct name or text. */
+#include "analysis/analyzer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- caches ---- */
+
+/* Parsed argument texts: (text, as tuples?) -> index of the value. */
+struct tl_value_cache {
+	tl_map index;
+	TL_VEC(const tl_value *) values;
+};
+
+typedef struct name_entry {
+	const tl_perf_model *model; /* exact name */
+	bool communication;
+} name_entry;
+
+typedef struct category_entry {
+	const char *text;
+	tl_str id;
+} category_entry;
+
+struct tl_name_cache {
+	tl_map index; /* name -> entry */
+	TL_VEC(name_entry) entries;
+	tl_map category_index; /* (name, first kernel) -> category */
+	TL_VEC(category_entry) categories;
+};
+
+static bool has_kind(const tl_store *store, tl_kind kind)
+{
+	return store->n > 0 && memchr(store->kind, kind, store->n) != NULL;
+}
+
+/* Breakdown of the default timeline: what a percentage of "total time" refers to. */
+static int measure(tl_analyzer *a, tl_error *err)
+{
+	const tl_tree *tree = a->tree;
+	if (!a->options.include_unlinked || tree->n_unlinked == 0)
+		return tl__breakdown(&a->breakdown, a->store, tree->gpu, tree->n_gpu, NULL, err);
+	tl_row *rows;
+	size_t n;
+	if (tl__analyzer_timeline_rows(a, &rows, &n) < 0)
+		return tl__nomem(err);
+	int code = tl__breakdown(&a->breakdown, a->store, rows, n, NULL, err);
+	tl__free(rows);
+	return code;
+}
+
+int tl__analyzer_timeline_rows(const tl_analyzer *a, tl_row **out, size_t *n)
+{
+	const tl_tree *tree = a->tree;
+	size_t more = a->options.include_unlinked ? tree->n_unlinked : 0;
+	*out = NULL;
+	*n = tree->n_gpu + more;
+	tl_row *rows = tl__malloc((*n + 1) * sizeof *rows);
+	if (!rows)
+		return TL_ENOMEM;
+	if (tree->n_gpu > 0)
+		memcpy(rows, tree->gpu, tree->n_gpu * sizeof *rows);
+	if (more > 0)
+		memcpy(rows + tree->n_gpu, tree->unlinked, more * sizeof *rows);
+	*out = rows;
+	return 0;
+}
+
+int tl__analyzer_new(tl_analyzer **out, const tl_tree *tree, const tl_analyzer_options *options, tl_error *err)
+{
+	*out = NULL;
+	tl_analyzer *a = tl__calloc(1, sizeof *a);
+	if (!a)
+		return tl__nomem(err);
+	a->tree = tree;
+	a->store = tree->store;
+	if (options)
+		a->options = *options;
+	a->strings = tl__strings_new(tree->store->strings);
+	a->values = tl__calloc(1, sizeof *a->values);
+	a->names = tl__calloc(1, sizeof *a->names);
+	a->unknown = a->strings ? tl__interns(a->strings, "Unknown") : TL_STR_FAIL;
+	bool ready = a->unknown != TL_STR_FAIL && a->values && a->names;
+	int code = ready ? measure(a, err) : tl__nomem(err);
+	if (code < 0) {
+		tl__analyzer_free(a);
+		return code;
+	}
+	/* Python frames are host operations, too (fault 20 of spec 02: right by default). */
+	a->gpu_only = !has_kind(a->store, TL_KIND_CPU_OP) && !has_kind(a->store, TL_KIND_PYTHON);
+	a->total_time = a->breakdown.total;
+	*out = a;
+	return 0;
+}
+
+void tl__analyzer_free(tl_analyzer *a)
+{
+	if (!a)
+		return;
+	if (a->values) {
+		tl__map_free(&a->values->index);
+		TL_VEC_FREE(&a->values->values);
+		tl__free(a->values);
+	}
+	if (a->names) {
+		tl__map_free(&a->names->index);
+		TL_VEC_FREE(&a->names->entries);
+		tl__map_free(&a->names->category_index);
+		TL_VEC_FREE(&a->names->categories);
+		tl__free(a->names);
+	}
+	tl__perf_cache_free(a->perf);
+	tl__launcher_list_free(a->launchers);
+	TL_VEC_FREE(&a->scratch);
+	tl__strings_unref(a->strings);
+	tl__arena_free(&a->arena);
+	tl__free(a);
+}
+
+bool tl__analyzer_gpu_only(const tl_analyzer *a)
+{
+	return a->gpu_only;
+}
+
+tl_time tl__analyzer_total_time(const tl_analyzer *a)
+{
+	return a->total_time;
+}
+
+/* ---- argument values ---- */
+
+int tl__analyzer_value(tl_analyzer *a, tl_str text, bool tuples, const tl_value **out)
+{
+	*out = NULL;
+	if (text == TL_STR_NONE)
+		return 0;
+	struct tl_value_cache *cache = a->values;
+	uint64_t key = (uint64_t)text << 1 | (tuples ? 1U : 0U);
+	uint32_t found = tl__map_get(&cache->index, key);
+	if (found != TL_MAP_NONE) {
+		*out = cache->values.v[found];
+		return 0;
+	}
+	const tl_value *value = NULL;
+	int code = tl__value_parse(&a->arena, tl__str(a->strings, text), tl__str_len(a->strings, text), tuples, &value);
+	if (code == TL_ENOMEM)
+		return code;
+	if (code < 0 || (value && value->kind == TL_V_NONE))
+		value = NULL;
+	uint32_t index = (uint32_t)cache->values.n;
+	TL_TRY(TL_VEC_PUSH(&cache->values, value));
+	TL_TRY(tl__map_set(&cache->index, key, index));
+	*out = value;
+	return 0;
+}
+
+/* ---- names ---- */
+
+static name_entry classify(const tl_strings *strings, tl_str name)
+{
+	const char *text = tl__str(strings, name);
+	size_t n = tl__str_len(strings, name);
+	return (name_entry){tl__perf_model_exact(text, n), tl__is_communication_name(text, n)};
+}
+
+/* What a name says; without memory for the cache it is worked out anew each time. */
+static name_entry lookup(tl_analyzer *a, tl_str name)
+{
+	struct tl_name_cache *cache = a->names;
+	uint32_t found = tl__map_get(&cache->index, name);
+	if (found != TL_MAP_NONE)
+		return cache->entries.v[found];
+	name_entry entry = classify(a->strings, name);
+	uint32_t index = (uint32_t)cache->entries.n;
+	if (TL_VEC_PUSH(&cache->entries, entry) == 0)
+		(void)tl__map_set(&cache->index, name, index);
+	return entry;
+}
+
+const tl_perf_model *tl__analyzer_model(tl_analyzer *a, tl_str name)
+{
+	return lookup(a, name).model;
+}
+
+bool tl__analyzer_is_communication(tl_analyzer *a, tl_row gpu_event)
+{
+	return lookup(a, a->store->name[gpu_event]).communication;
+}
+
+static category_entry category(tl_analyzer *a, tl_str name, tl_str first_kernel)
+{
+	struct tl_name_cache *cache = a->names;
+	uint64_t key = (uint64_t)name << 32 | first_kernel;
+	uint32_t found = tl__map_get(&cache->category_index, key);
+	if (found != TL_MAP_NONE)
+		return cache->categories.v[found];
+	const char *kernel = first_kernel == TL_STR_NONE ? NULL : tl__str(a->strings, first_kernel);
+	category_entry entry;
+	entry.text = tl__perf_category(tl__str(a->strings, name), tl__str_len(a->strings, name), kernel);
+	entry.id = tl__interns(a->strings, entry.text);
+	uint32_t index = (uint32_t)cache->categories.n;
+	if (entry.id != TL_STR_FAIL && TL_VEC_PUSH(&cache->categories, entry) == 0)
+		(void)tl__map_set(&cache->category_index, key, index);
+	return entry;
+}
+
+const char *tl__analyzer_category(tl_analyzer *a, tl_str name, tl_str first_kernel)
+{
+	return category(a, name, first_kernel).text;
+}
+
+tl_str tl__analyzer_category_id(tl_analyzer *a, tl_str name, tl_str first_kernel)
+{
+	return category(a, name, first_kernel).id;
+}
+
+/* ---- GPU events ---- */
+
+int tl__analyzer_busy(tl_analyzer *a, const tl_row *rows, size_t n, tl_time *out)
+{
+	if (n == 1) { /* by far the most common case */
+		bool usable = tl__end(a->store, rows[0]) != TL_TIME_NONE;
+		*out = usable ? a->store->dur[rows[0]] : 0;
+		return 0;
+	}
+	return tl__busy_time(out, a->store, rows, n, &a->scratch);
+}
+
+tl_kernel tl__analyzer_kernel(const tl_analyzer *a, tl_row gpu_event)
+{
+	const tl_link_args *link = tl__link_args(a->store, gpu_event);
+	tl_kernel kernel = {
+		.name = a->store->name[gpu_event],
+		.uid = gpu_event,
+		.dur = a->store->dur[gpu_event],
+		.stream = INT64_MIN,
+	};
+	if (link && link->stream != TL_ID_NONE) {
+		if (link->stream & TL_ID_TEXT)
+			kernel.stream_text = (tl_str)(link->stream & ~TL_ID_TEXT);
+		else
+			kernel.stream = (int64_t)link->stream;
+	}
+	return kernel;
+}
+
+typedef struct ordered_kernel {
+	tl_time start;
+	tl_pos pos; /* TL_POS_NONE: unlinked, after linked ones */
+	tl_row row;
+	const char *name;
+	tl_time dur;
+} ordered_kernel;
+
+static int compare_kernels(const void *left, const void *right)
+{
+	const ordered_kernel *x = left, *y = right;
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	if (x->pos != y->pos)
+		return x->pos < y->pos ? -1 : 1;
+	int names = strcmp(x->name, y->name);
+	if (names != 0)
+		return names;
+	if (x->dur != y->dur)
+		return x->dur < y->dur ? -1 : 1;
+	return x->row < y->row ? -1 : x->row > y->row;
+}
+
+static size_t gather_kernels(const tl_analyzer *a, ordered_kernel *out, const tl_row *rows, size_t n)
+{
+	const tl_store *store = a->store;
+	size_t count = 0;
+	for (size_t i = 0; i < n; i++) {
+		tl_row row = rows[i];
+		if (store->kind[row] == TL_KIND_KERNEL)
+			out[count++] = (ordered_kernel){store->start[row], a->tree->pos_of_row[row], row,
+							tl__name(store, row), store->dur[row]};
+	}
+	return count;
+}
+
+int tl__analyzer_all_kernels(tl_analyzer *a, tl_row **out, size_t *n)
+{
+	const tl_tree *tree = a->tree;
+	*out = NULL;
+	*n = 0;
+	ordered_kernel *all = tl__malloc((tree->n_gpu + tree->n_unlinked + 1) * sizeof *all);
+	if (!all)
+		return TL_ENOMEM;
+	size_t count = gather_kernels(a, all, tree->gpu, tree->n_gpu);
+	count += gather_kernels(a, all + count, tree->unlinked, tree->n_unlinked);
+	qsort(all, count, sizeof *all, compare_kernels);
+	tl_row *rows = tl__malloc((count + 1) * sizeof *rows);
+	if (!rows) {
+		tl__free(all);
+		return TL_ENOMEM;
+	}
+	for (size_t i = 0; i < count; i++)
+		rows[i] = all[i].row;
+	tl__free(all);
+	*out = rows;
+	*n = count;
+	return 0;
+}
+
+/* ---- process and thread ---- */
+
+void tl__analyzer_thread(tl_analyzer *a, tl_row event, tl_str *process_name, tl_str *process_label, tl_str *thread_name)
+{
+	const tl_store *store = a->store;
+	uint32_t track = store->track[event];
+	*process_name = *process_label = *thread_name = TL_STR_NONE;
+	if (track < store->tracks.n) {
+		const tl_track *t = &store->tracks.v[track];
+		*thread_name = t->thread_name;
+		if (t->process < store->processes.n) {
+			*process_name = store->processes.v[t->process].name;
+			*process_label = store->processes.v[t->process].labels;
+		}
+	}
+	tl_str *fields[] = {process_name, process_label, thread_name};
+	for (size_t i = 0; i < 3; i++)
+		if (*fields[i] == TL_STR_NONE)
+			*fields[i] = a->unknown;
+}
