@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file launchers.c
+ * Which host event each GPU event is booked on (spec 02 sections 2.1 to 2.3): the nearest operation above
+ * its launch, or the launch itself when no operation is there.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/analyzer.h"
+
+/* ---- finding launchers ---- */
+
+/* What the search for a launcher goes through on its way up. */
+static bool is_transparent(const tl_store *store, tl_row row)
+{
+	if (store->kind[row] == TL_KIND_PYTHON)
+		return true;
+	/* `execute` is the frame of a compiled graph, not an operation. */
+	return store->kind[row] == TL_KIND_CPU_OP && strcmp(tl__name(store, row), "execute") == 0;
+}
+
+typedef struct finder {
+	const tl_tree *tree;
+	tl_map known; /* transparent node -> operation above it, or `nothing` */
+	TL_VEC(tl_pos) passed;
+} finder;
+
+/*
+ * The operation at or above `pos`, or TL_POS_NONE when something else than a transparent node comes first.
+ * Remembers the nodes it passed, so that all searches together visit each node once however deep the stacks are.
+ */
+static int operation_above(finder *f, tl_pos pos, tl_pos *out)
+{
+	const tl_tree *tree = f->tree;
+	const uint32_t nothing = (uint32_t)tree->n; /* no position, and not TL_MAP_NONE either */
+	uint32_t answer = TL_MAP_NONE;
+	f->passed.n = 0;
+	while (pos != TL_POS_NONE && is_transparent(tree->store, tree->row[pos])) {
+		answer = tl__map_get(&f->known, pos);
+		if (answer != TL_MAP_NONE)
+			break;
+		TL_TRY(TL_VEC_PUSH(&f->passed, pos));
+		pos = tree->parent[pos];
+	}
+	if (answer == TL_MAP_NONE) {
+		bool found = pos != TL_POS_NONE && tree->store->kind[tree->row[pos]] == TL_KIND_CPU_OP;
+		answer = found ? pos : nothing;
+	}
+	for (size_t i = 0; i < f->passed.n; i++)
+		TL_TRY(tl__map_set(&f->known, f->passed.v[i], answer));
+	*out = answer == nothing ? TL_POS_NONE : answer;
+	return 0;
+}
+
+/* The launcher of the GPU event at `pos`, or TL_POS_NONE. */
+static int launcher_of(finder *f, tl_pos pos, tl_pos *out)
+{
+	const tl_tree *tree = f->tree;
+	tl_pos launch = tree->parent[pos];
+	*out = launch;
+	if (launch == TL_POS_NONE)
+		return 0;
+	/* Linked by External id alone, an event hangs below its operation without a launch between. */
+	bool direct = tree->store->kind[tree->row[launch]] == TL_KIND_CPU_OP;
+	tl_pos operation;
+	TL_TRY(operation_above(f, direct ? launch : tree->parent[launch], &operation));
+	if (operation != TL_POS_NONE)
+		*out = operation;
+	return 0;
+}
+
+/* Launcher index of every linked GPU event in tree order; UINT32_MAX: none. */
+static int assign(tl_analyzer *a, tl_launcher_list *list, uint32_t *of_gpu)
+{
+	const tl_tree *tree = a->tree;
+	finder f = {.tree = tree};
+	TL_VEC(tl_pos) found = {0};
+	tl_pos last_launch = TL_POS_NONE, launcher = TL_POS_NONE;
+	int code = 0;
+	for (size_t i = 0; i < tree->n_gpu && code == 0; i++) {
+		tl_pos pos = tree->pos_of_row[tree->gpu[i]];
+		of_gpu[i] = UINT32_MAX;
+		if (tl__analyzer_is_communication(a, tree->gpu[i]))
+			continue;
+		if (tree->parent[pos] == TL_POS_NONE)
+			continue;
+		if (tree->parent[pos] != last_launch) { /* events of one launch are neighbours */
+			code = launcher_of(&f, pos, &launcher);
+			last_launch = tree->parent[pos];
+		}
+		if (code < 0)
+			break;
+		uint32_t index = tl__map_get_or_set(&list->index, launcher, (uint32_t)found.n);
+		if (index == TL_MAP_NONE)
+			code = TL_ENOMEM;
+		else if (index == found.n)
+			code = TL_VEC_PUSH(&found, launcher);
+		of_gpu[i] = index;
+	}
+	tl__map_free(&f.known);
+	TL_VEC_FREE(&f.passed);
+	list->pos = found.v;
+	list->n = found.n;
+	return code;
+}
+
+typedef struct launcher_key {
+	tl_time start;
+	tl_pos pos;
+	uint32_t index;
+} launcher_key;
+
+static int compare_launchers(const void *left, const void *right)
+{
+	const launcher_key *x = left, *y = right;
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return x->pos < y->pos ? -1 : x->pos > y->pos;
+}
+
+/* Puts launchers into order of start and renumbers of_gpu. */
+static int sort_launchers(const tl_tree *tree, tl_launcher_list *list, uint32_t *of_gpu)
+{
+	launcher_key *keys = tl__malloc((list->n + 1) * sizeof *keys);
+	uint32_t *rank = tl__malloc((list->n + 1) * sizeof *rank);
+	int code = keys && rank ? 0 : TL_ENOMEM;
+	if (code == 0) {
+		for (size_t i = 0; i < list->n; i++)
+			keys[i] =
+				(launcher_key){tree->store->start[tree->row[list->pos[i]]], list->pos[i], (uint32_t)i};
+		qsort(keys, list->n, sizeof *keys, compare_launchers);
+		for (size_t i = 0; i < list->n; i++) {
+			rank[keys[i].index] = (uint32_t)i;
+			list->pos[i] = keys[i].pos;
+		}
+		for (size_t i = 0; i < tree->n_gpu; i++)
+			if (of_gpu[i] != UINT32_MAX)
+				of_gpu[i] = rank[of_gpu[i]];
+		for (size_t i = 0; i < list->n && code == 0; i++)
+			code = tl__map_set(&list->index, list->pos[i], (uint32_t)i);
+	}
+	tl__free(keys);
+	tl__free(rank);
+	return code;
+}
+
+typedef struct kernel_key {
+	tl_time start;
+	uint32_t order;
+	tl_row row;
+} kernel_key;
+
+static int compare_kernel_keys(const void *left, const void *right)
+{
+	const kernel_key *x = left, *y = right;
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static bool in_order(const tl_store *store, const tl_row *rows, size_t n)
+{
+	for (size_t i = 1; i < n; i++)
+		if (store->start[rows[i]] < store->start[rows[i - 1]])
+			return false;
+	return true;
+}
+
+/* Stable sort by start; launch order is mostly that order already. */
+static int sort_kernels(const tl_store *store, tl_row *rows, size_t n)
+{
+	if (in_order(store, rows, n))
+		return 0;
+	kernel_key *keys = tl__malloc(n * sizeof *keys);
+	if (!keys)
+		return TL_ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		keys[i] = (kernel_key){store->start[rows[i]], (uint32_t)i, rows[i]};
+	qsort(keys, n, sizeof *keys, compare_kernel_keys);
+	for (size_t i = 0; i < n; i++)
+		rows[i] = keys[i].row;
+	tl__free(keys);
+	return 0;
+}
+
+/* Distributes the GPU events over their launchers. */
+static int collect_kernels(const tl_tree *tree, tl_launcher_list *list, const uint32_t *of_gpu)
+{
+	list->first = tl__calloc(list->n + 2, sizeof *list->first);
+	list->kernels = tl__malloc((tree->n_gpu + 1) * sizeof *list->kernels);
+	if (!list->first || !list->kernels)
+		return TL_ENOMEM;
+	/* Counts stand two places ahead, so that filling moves each start to where the next launcher's belongs. */
+	for (size_t i = 0; i < tree->n_gpu; i++)
+		if (of_gpu[i] != UINT32_MAX)
+			list->first[of_gpu[i] + 2]++;
+	for (size_t i = 2; i <= list->n; i++)
+		list->first[i] += list->first[i - 1];
+	for (size_t i = 0; i < tree->n_gpu; i++)
+		if (of_gpu[i] != UINT32_MAX)
+			list->kernels[list->first[of_gpu[i] + 1]++] = tree->gpu[i];
+	for (size_t i = 0; i < list->n; i++)
+		TL_TRY(sort_kernels(tree->store, list->kernels + list->first[i], list->first[i + 1] - list->first[i]));
+	return 0;
+}
+
+void tl__launcher_list_free(tl_launcher_list *list)
+{
+	if (!list)
+		return;
+	tl__free(list->pos);
+	tl__free(list->first);
+	tl__free(list->kernels);
+	tl__map_free(&list->index);
+	tl__free(list);
+}
+
+int tl__analyzer_launchers(tl_analyzer *a, const tl_launcher_list **out)
+{
+	*out = a->launchers;
+	if (a->launchers)
+		return 0;
+	tl_launcher_list *list = tl__calloc(1, sizeof *list);
+	uint32_t *of_gpu = tl__malloc((a->tree->n_gpu + 1) * sizeof *of_gpu);
+	int code = list && of_gpu ? 0 : TL_ENOMEM;
+	if (code == 0)
+		code = assign(a, list, of_gpu);
+	if (code == 0)
+		code = sort_launchers(a->tree, list, of_gpu);
+	if (code == 0)
+		code = collect_kernels(a->tree, list, of_gpu);
+	tl__free(of_gpu);
+	if (code < 0) {
+		tl__launcher_list_free(list);
+		return code;
+	}
+	*out = a->launchers = list;
+	return 0;
+}
+
+int tl__analyzer_direct_kernel(tl_analyzer *a, tl_row event, tl_str *out)
+{
+	const tl_launcher_list *list;
+	*out = TL_STR_NONE;
+	tl_pos pos = event < a->store->n ? a->tree->pos_of_row[event] : TL_POS_NONE;
+	if (pos == TL_POS_NONE)
+		return 0;
+	TL_TRY(tl__analyzer_launchers(a, &list));
+	uint32_t index = tl__map_get(&list->index, pos);
+	if (index != TL_MAP_NONE)
+		*out = a->store->name[list->kernels[list->first[index]]];
+	return 0;
+}
+
+/* ---- the table ---- */
+
+/* Columns of the launcher table; pointers into it hold once all columns are there. */
+typedef struct launcher_columns {
+	tl_str *name, *category, *process_name, *process_label, *thread_name;
+	int64_t *uid, *direct_count, *num_kernels;
+	double *direct, *subtree;
+	const tl_value **dims, **types, **strides, **concrete;
+	tl_kernel_range *kernels;
+} launcher_columns;
+
+static int add_columns(tl_table *table, launcher_columns *c)
+{
+	static const struct {
+		const char *name, *unit;
+		tl_storage storage;
+		size_t field; /* where in launcher_columns its cells go */
+	} columns[] = {
+		{"name", "", TL_COL_STRING, offsetof(launcher_columns, name)},
+		{"op category", "", TL_COL_STRING, offsetof(launcher_columns, category)},
+		{"UID", "", TL_COL_INT64, offsetof(launcher_columns, uid)},
+		{"total_direct_kernel_time", "µs", TL_COL_DOUBLE, offsetof(launcher_columns, direct)},
+		{"total_subtree_kernel_time", "µs", TL_COL_DOUBLE, offsetof(launcher_columns, subtree)},
+		{"direct_kernel_count", "", TL_COL_INT64, offsetof(launcher_columns, direct_count)},
+		{"Input Dims", "", TL_COL_VALUE, offsetof(launcher_columns, dims)},
+		{"Input type", "", TL_COL_VALUE, offsetof(launcher_columns, types)},
+		{"Input Strides", "", TL_COL_VALUE, offsetof(launcher_columns, strides)},
+		{"Concrete Inputs", "", TL_COL_VALUE, offsetof(launcher_columns, concrete)},
+		{"kernel_details", "", TL_COL_KERNELS, offsetof(launcher_columns, kernels)},
+		{"num_kernels", "", TL_COL_INT64, offsetof(launcher_columns, num_kernels)},
+		{"process_name", "", TL_COL_STRING, offsetof(launcher_columns, process_name)},
+		{"process_label", "", TL_COL_STRING, offsetof(launcher_columns, process_label)},
+		{"thread_name", "", TL_COL_STRING, offsetof(launcher_columns, thread_name)},
+	};
+	for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+		tl_column *column = tl__table_add(table, columns[i].name, columns[i].unit, columns[i].storage);
+		if (!column)
+			return TL_ENOMEM;
+		memcpy((char *)c + columns[i].field, &column->data, sizeof column->data);
+	}
+	return 0;
+}
+
+static int fill_kernels(tl_analyzer *a, tl_table *table, tl_kernel_range *out, const tl_row *rows, size_t n)
+{
+	out->first = (uint32_t)table->kernels.n;
+	out->count = (uint32_t)n;
+	TL_TRY(TL_VEC_RESERVE(&table->kernels, n));
+	for (size_t i = 0; i < n; i++)
+		table->kernels.v[table->kernels.n++] = tl__analyzer_kernel(a, rows[i]);
+	return 0;
+}
+
+static int fill_row(tl_analyzer *a, tl_table *table, launcher_columns *c, const tl_launcher_list *list, size_t i)
+{
+	const tl_tree *tree = a->tree;
+	tl_pos pos = list->pos[i];
+	tl_row event = tree->row[pos];
+	const tl_row *rows = list->kernels + list->first[i];
+	size_t n = list->first[i + 1] - list->first[i], below = tl__tree_gpu_count(tree, pos);
+	tl_time direct, subtree;
+	TL_TRY(tl__analyzer_busy(a, rows, n, &direct));
+	subtree = direct;
+	if (below != n) /* otherwise they are the same events */
+		TL_TRY(tl__analyzer_busy(a, tl__tree_gpu_rows(tree, pos), below, &subtree));
+	c->name[i] = a->store->name[event];
+	c->category[i] = tl__analyzer_category_id(a, c->name[i], a->store->name[rows[0]]);
+	if (c->category[i] == TL_STR_FAIL)
+		return TL_ENOMEM;
+	c->uid[i] = event;
+	c->direct[i] = tl__us(direct);
+	c->subtree[i] = tl__us(subtree);
+	c->direct_count[i] = c->num_kernels[i] = (int64_t)n;
+	const tl_op_args *args = tl__op_args(a->store, event);
+	if (args) {
+		TL_TRY(tl__analyzer_value(a, args->dims, true, &c->dims[i]));
+		TL_TRY(tl__analyzer_value(a, args->types, true, &c->types[i]));
+		TL_TRY(tl__analyzer_value(a, args->strides, true, &c->strides[i]));
+		TL_TRY(tl__analyzer_value(a, args->concrete, true, &c->concrete[i]));
+	}
+	tl__analyzer_thread(a, event, &c->process_name[i], &c->process_label[i], &c->thread_name[i]);
+	return fill_kernels(a, table, &c->kernels[i], rows, n);
+}
+
+int tl__launchers(tl_table **out, tl_analyzer *a, tl_error *err)
+{
+	const tl_launcher_list *list;
+	*out = NULL;
+	if (tl__analyzer_launchers(a, &list) < 0)
+		return tl__nomem(err);
+	tl_table *table = tl__table_new("kernel_launchers", a->strings, list->n);
+	if (!table)
+		return tl__nomem(err);
+	launcher_columns c = {0};
+	int code = add_columns(table, &c);
+	for (size_t i = 0; i < list->n && code == 0; i++)
+		code = fill_row(a, table, &c, list, i);
+	if (code < 0) {
+		tl_table_free(table);
+		return tl__nomem(err);
+	}
+	*out = table;
+	return 0;
+}
