@@ -228,6 +228,8 @@ typedef struct tl_store {
 	TL_VEC(tl_str) metadata_keys;   /* top-level keys other than traceEvents, file order */
 	TL_VEC(tl_str) metadata_values; /* their JSON text */
 	tl_health health;
+
+	tl_map track_index, process_index; /* for tl__store_track and tl__store_process */
 } tl_store;
 
 tl_store *tl__store_new(void); /* NULL when out of memory */
@@ -236,6 +238,10 @@ void tl__store_free(tl_store *store);
 int tl__store_reserve(tl_store *store);
 /** Index of the track of (source, pid, tid), made when new; UINT32_MAX when out of memory. */
 uint32_t tl__store_track(tl_store *store, uint32_t source, tl_id pid, tl_id tid);
+/** Index of the process (source, pid), made when new; UINT32_MAX when out of memory. */
+uint32_t tl__store_process(tl_store *store, uint32_t source, tl_id pid);
+/** Bytes that the events take, strings included. */
+uint64_t tl__store_memory(const tl_store *store);
 /** Text of an id for people: "7", "stream 7". Writes at most 64 bytes into out. */
 const char *tl__id_text(const tl_store *store, tl_id id, char out[64]);
 

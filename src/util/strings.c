@@ -165,3 +165,9 @@ size_t tl__strings_count(const tl_strings *pool)
 {
 	return pool->first + pool->entries.n;
 }
+
+uint64_t tl__strings_memory(const tl_strings *pool)
+{
+	return sizeof *pool + pool->entries.cap * sizeof *pool->entries.v +
+	       ((uint64_t)pool->mask + 1) * sizeof *pool->slots + pool->arena.total;
+}

@@ -40,5 +40,7 @@ const char *tl__str(const tl_strings *pool, tl_str id);
 size_t tl__str_len(const tl_strings *pool, tl_str id);
 /** Number of ids handed out, TL_STR_NONE and those of `base` included: ids are below it. */
 size_t tl__strings_count(const tl_strings *pool);
+/** Bytes of memory that the pool takes, without its base. */
+uint64_t tl__strings_memory(const tl_strings *pool);
 
 #endif
