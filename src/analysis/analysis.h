@@ -31,8 +31,12 @@ tl_time tl__analyzer_total_time(const tl_analyzer *a);
 /* analysis/gpu_timeline.c */
 int tl__gpu_timeline(tl_table **out, tl_analyzer *a, const double *micro_idle_us, tl_error *err);
 
-/* analysis/launchers.c: spec 02 sections 2 and 7 */
-int tl__launchers(tl_table **out, tl_analyzer *a, tl_error *err); /* base table, section 2.3 with kernel_details */
+/* analysis/launchers.c: spec 02 section 2 */
+/** One row a kernel launcher, by start: section 2.3 with kernel_details and num_kernels, without the overlap columns.
+ */
+int tl__launchers(tl_table **out, tl_analyzer *a, tl_error *err);
+
+/* analysis/ops_summary.c: spec 02 section 7; from the launcher table */
 int tl__ops_summary_by_category(tl_table **out, const tl_table *launchers, tl_error *err);
 int tl__ops_summary(tl_table **out, const tl_table *launchers, tl_error *err);
 int tl__ops_unique_args(tl_table **out, const tl_table *launchers, tl_error *err);
@@ -48,9 +52,16 @@ int tl__category_sheets(tl_table *out[2], size_t *n, tl_analyzer *a, const char 
 int tl__unified_table(tl_table **out, tl_analyzer *a, tl_error *err);
 int tl__unified_perf_summary(tl_table **out, const tl_table *unified, tl_error *err);
 
-/* analysis/kernels.c: spec 02 section 9 */
-int tl__kernels(tl_table **out, tl_analyzer *a, tl_error *err); /* one row a kernel, launcher and cpu_op detail */
+/* analysis/kernels.c: spec 02 sections 9.1 and 9.2 */
+/**
+ * One row a kernel, linked or not, by start, with launcher and cpu_op detail. The columns of a detail that no
+ * kernel has are left out.
+ */
+int tl__kernels(tl_table **out, tl_analyzer *a, tl_error *err);
 int tl__kernel_summary(tl_table **out, tl_analyzer *a, const tl_table *kernels, tl_error *err);
+
+/* analysis/short_kernels.c: spec 02 section 9.3; from the kernel table */
+/** Rows: `bins`, or none when no kernel is short. TL_EINVAL: bins < 1. */
 int tl__short_kernel_histogram(tl_table **out, const tl_table *kernels, double threshold_us, int64_t bins,
 			       tl_error *err);
 int tl__short_kernels_summary(tl_table **out, tl_analyzer *a, const tl_table *kernels, double threshold_us,

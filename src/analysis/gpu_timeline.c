@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** @file gpu_timeline.c Sheet gpu_timeline: what the GPU did, in time and percent of its span (spec 02 section 7.1). */
 #include "analysis/analyzer.h"
+#include "analysis/columns.h"
 
 typedef struct timeline_row {
 	const char *type;
@@ -43,24 +44,21 @@ static int measure(tl_breakdown *out, const tl_analyzer *a, const double *micro_
 
 static int fill(tl_table *table, const timeline_row *rows, size_t n, tl_time total)
 {
-	tl_column *type = tl__table_add(table, "type", "", TL_COL_STRING);
-	if (!type)
-		return TL_ENOMEM;
+	static const tl_column_spec columns[] = {
+		{"type", "", TL_COL_STRING},
+		{"time ms", "ms", TL_COL_DOUBLE},
+		{"percent", "%", TL_COL_DOUBLE},
+	};
+	TL_TRY(tl__add_columns(table, columns, 3));
+	tl_column *c = table->columns.v;
 	for (size_t i = 0; i < n; i++) {
-		type->str[i] = tl__table_str(table, rows[i].type);
-		if (type->str[i] == TL_STR_FAIL)
+		c[0].str[i] = tl__table_str(table, rows[i].type);
+		if (c[0].str[i] == TL_STR_FAIL)
 			return TL_ENOMEM;
+		c[1].f64[i] = (double)rows[i].time / 1e9;
+		/* No time at all: 0, not NaN (fault G7). */
+		c[2].f64[i] = total > 0 ? (double)rows[i].time / (double)total * 100 : 0;
 	}
-	tl_column *time = tl__table_add(table, "time ms", "ms", TL_COL_DOUBLE);
-	if (!time)
-		return TL_ENOMEM;
-	for (size_t i = 0; i < n; i++)
-		time->f64[i] = (double)rows[i].time / 1e9;
-	tl_column *percent = tl__table_add(table, "percent", "%", TL_COL_DOUBLE);
-	if (!percent)
-		return TL_ENOMEM;
-	for (size_t i = 0; i < n; i++) /* no time at all: 0, not NaN (G7) */
-		percent->f64[i] = total > 0 ? (double)rows[i].time / (double)total * 100 : 0;
 	return 0;
 }
 

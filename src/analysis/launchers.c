@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analysis/analyzer.h"
+#include "analysis/columns.h"
 
 /* ---- finding launchers ---- */
 
@@ -255,46 +256,42 @@ int tl__analyzer_direct_kernel(tl_analyzer *a, tl_row event, tl_str *out)
 
 /* ---- the table ---- */
 
-/* Columns of the launcher table; pointers into it hold once all columns are there. */
-typedef struct launcher_columns {
-	tl_str *name, *category, *process_name, *process_label, *thread_name;
-	int64_t *uid, *direct_count, *num_kernels;
-	double *direct, *subtree;
-	const tl_value **dims, **types, **strides, **concrete;
-	tl_kernel_range *kernels;
-} launcher_columns;
+enum {
+	L_NAME,
+	L_CATEGORY,
+	L_UID,
+	L_DIRECT,
+	L_SUBTREE,
+	L_COUNT,
+	L_DIMS,
+	L_TYPES,
+	L_STRIDES,
+	L_CONCRETE,
+	L_KERNELS,
+	L_NUM_KERNELS,
+	L_PROCESS,
+	L_LABEL,
+	L_THREAD,
+	L_COLUMNS
+};
 
-static int add_columns(tl_table *table, launcher_columns *c)
-{
-	static const struct {
-		const char *name, *unit;
-		tl_storage storage;
-		size_t field; /* where in launcher_columns its cells go */
-	} columns[] = {
-		{"name", "", TL_COL_STRING, offsetof(launcher_columns, name)},
-		{"op category", "", TL_COL_STRING, offsetof(launcher_columns, category)},
-		{"UID", "", TL_COL_INT64, offsetof(launcher_columns, uid)},
-		{"total_direct_kernel_time", "µs", TL_COL_DOUBLE, offsetof(launcher_columns, direct)},
-		{"total_subtree_kernel_time", "µs", TL_COL_DOUBLE, offsetof(launcher_columns, subtree)},
-		{"direct_kernel_count", "", TL_COL_INT64, offsetof(launcher_columns, direct_count)},
-		{"Input Dims", "", TL_COL_VALUE, offsetof(launcher_columns, dims)},
-		{"Input type", "", TL_COL_VALUE, offsetof(launcher_columns, types)},
-		{"Input Strides", "", TL_COL_VALUE, offsetof(launcher_columns, strides)},
-		{"Concrete Inputs", "", TL_COL_VALUE, offsetof(launcher_columns, concrete)},
-		{"kernel_details", "", TL_COL_KERNELS, offsetof(launcher_columns, kernels)},
-		{"num_kernels", "", TL_COL_INT64, offsetof(launcher_columns, num_kernels)},
-		{"process_name", "", TL_COL_STRING, offsetof(launcher_columns, process_name)},
-		{"process_label", "", TL_COL_STRING, offsetof(launcher_columns, process_label)},
-		{"thread_name", "", TL_COL_STRING, offsetof(launcher_columns, thread_name)},
-	};
-	for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
-		tl_column *column = tl__table_add(table, columns[i].name, columns[i].unit, columns[i].storage);
-		if (!column)
-			return TL_ENOMEM;
-		memcpy((char *)c + columns[i].field, &column->data, sizeof column->data);
-	}
-	return 0;
-}
+static const tl_column_spec columns[L_COLUMNS] = {
+	[L_NAME] = {"name", "", TL_COL_STRING},
+	[L_CATEGORY] = {"op category", "", TL_COL_STRING},
+	[L_UID] = {"UID", "", TL_COL_INT64},
+	[L_DIRECT] = {"total_direct_kernel_time", "µs", TL_COL_DOUBLE},
+	[L_SUBTREE] = {"total_subtree_kernel_time", "µs", TL_COL_DOUBLE},
+	[L_COUNT] = {"direct_kernel_count", "", TL_COL_INT64},
+	[L_DIMS] = {"Input Dims", "", TL_COL_VALUE},
+	[L_TYPES] = {"Input type", "", TL_COL_VALUE},
+	[L_STRIDES] = {"Input Strides", "", TL_COL_VALUE},
+	[L_CONCRETE] = {"Concrete Inputs", "", TL_COL_VALUE},
+	[L_KERNELS] = {"kernel_details", "", TL_COL_KERNELS},
+	[L_NUM_KERNELS] = {"num_kernels", "", TL_COL_INT64},
+	[L_PROCESS] = {"process_name", "", TL_COL_STRING},
+	[L_LABEL] = {"process_label", "", TL_COL_STRING},
+	[L_THREAD] = {"thread_name", "", TL_COL_STRING},
+};
 
 static int fill_kernels(tl_analyzer *a, tl_table *table, tl_kernel_range *out, const tl_row *rows, size_t n)
 {
@@ -306,9 +303,20 @@ static int fill_kernels(tl_analyzer *a, tl_table *table, tl_kernel_range *out, c
 	return 0;
 }
 
-static int fill_row(tl_analyzer *a, tl_table *table, launcher_columns *c, const tl_launcher_list *list, size_t i)
+static int fill_arguments(tl_analyzer *a, tl_column *c, size_t i, const tl_op_args *args)
+{
+	if (!args)
+		return 0;
+	TL_TRY(tl__analyzer_value(a, args->dims, true, &c[L_DIMS].val[i]));
+	TL_TRY(tl__analyzer_value(a, args->types, true, &c[L_TYPES].val[i]));
+	TL_TRY(tl__analyzer_value(a, args->strides, true, &c[L_STRIDES].val[i]));
+	return tl__analyzer_value(a, args->concrete, true, &c[L_CONCRETE].val[i]);
+}
+
+static int fill_row(tl_analyzer *a, tl_table *table, const tl_launcher_list *list, size_t i)
 {
 	const tl_tree *tree = a->tree;
+	tl_column *c = table->columns.v;
 	tl_pos pos = list->pos[i];
 	tl_row event = tree->row[pos];
 	const tl_row *rows = list->kernels + list->first[i];
@@ -318,23 +326,17 @@ static int fill_row(tl_analyzer *a, tl_table *table, launcher_columns *c, const 
 	subtree = direct;
 	if (below != n) /* otherwise they are the same events */
 		TL_TRY(tl__analyzer_busy(a, tl__tree_gpu_rows(tree, pos), below, &subtree));
-	c->name[i] = a->store->name[event];
-	c->category[i] = tl__analyzer_category_id(a, c->name[i], a->store->name[rows[0]]);
-	if (c->category[i] == TL_STR_FAIL)
+	c[L_NAME].str[i] = a->store->name[event];
+	c[L_CATEGORY].str[i] = tl__analyzer_category_id(a, a->store->name[event], a->store->name[rows[0]]);
+	if (c[L_CATEGORY].str[i] == TL_STR_FAIL)
 		return TL_ENOMEM;
-	c->uid[i] = event;
-	c->direct[i] = tl__us(direct);
-	c->subtree[i] = tl__us(subtree);
-	c->direct_count[i] = c->num_kernels[i] = (int64_t)n;
-	const tl_op_args *args = tl__op_args(a->store, event);
-	if (args) {
-		TL_TRY(tl__analyzer_value(a, args->dims, true, &c->dims[i]));
-		TL_TRY(tl__analyzer_value(a, args->types, true, &c->types[i]));
-		TL_TRY(tl__analyzer_value(a, args->strides, true, &c->strides[i]));
-		TL_TRY(tl__analyzer_value(a, args->concrete, true, &c->concrete[i]));
-	}
-	tl__analyzer_thread(a, event, &c->process_name[i], &c->process_label[i], &c->thread_name[i]);
-	return fill_kernels(a, table, &c->kernels[i], rows, n);
+	c[L_UID].i64[i] = event;
+	c[L_DIRECT].f64[i] = tl__us(direct);
+	c[L_SUBTREE].f64[i] = tl__us(subtree);
+	c[L_COUNT].i64[i] = c[L_NUM_KERNELS].i64[i] = (int64_t)n;
+	TL_TRY(fill_arguments(a, c, i, tl__op_args(a->store, event)));
+	tl__analyzer_thread(a, event, &c[L_PROCESS].str[i], &c[L_LABEL].str[i], &c[L_THREAD].str[i]);
+	return fill_kernels(a, table, &c[L_KERNELS].ker[i], rows, n);
 }
 
 int tl__launchers(tl_table **out, tl_analyzer *a, tl_error *err)
@@ -346,10 +348,9 @@ int tl__launchers(tl_table **out, tl_analyzer *a, tl_error *err)
 	tl_table *table = tl__table_new("kernel_launchers", a->strings, list->n);
 	if (!table)
 		return tl__nomem(err);
-	launcher_columns c = {0};
-	int code = add_columns(table, &c);
+	int code = tl__add_columns(table, columns, L_COLUMNS);
 	for (size_t i = 0; i < list->n && code == 0; i++)
-		code = fill_row(a, table, &c, list, i);
+		code = fill_row(a, table, list, i);
 	if (code < 0) {
 		tl_table_free(table);
 		return tl__nomem(err);
