@@ -32,6 +32,18 @@ int tl__source_open_memory(tl_source **out, const void *data, size_t size, bool 
  * a cut-off or damaged container is no failure but an early end (see tl__source_state).
  */
 int64_t tl__source_read(tl_source *source, void *out, size_t size, tl_error *err);
+/**
+ * The same without copying, for a reader that parses in place; use either this or tl__source_read on one source.
+ * Moves on to the next window: the last `keep` bytes of the window before (at most its size; 0 the first time), then
+ * new bytes. `*out` points at the kept bytes. The window may be written to and is valid until the next call;
+ * TL_SOURCE_PAD bytes behind it can be read (and written), their value means nothing. A `keep` up to 64 KiB is copied
+ * in front of the next block; any size works, in linear time in the long run.
+ * Returns the number of new bytes, 0 at the end, TL_EIO, TL_ENOMEM; when it is not positive, `*out` still has the kept
+ * bytes.
+ */
+int64_t tl__source_next(tl_source *source, size_t keep, char **out, tl_error *err);
+/** Readable bytes behind a window of tl__source_next, for wide loads. */
+#define TL_SOURCE_PAD ((size_t)64)
 /** Valid at any time; final once tl__source_read returned 0. */
 void tl__source_state(const tl_source *source, tl_source_state *out);
 /** Stops the thread if there is one and frees everything; NULL is fine. */

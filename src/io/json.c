@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+#include "io/json.h"
+
+#include <string.h>
+
+#define B TL_JSON_IS_BLANK
+#define N (TL_JSON_IS_NUMBER | TL_JSON_IS_WORD)
+#define W TL_JSON_IS_WORD
+const uint8_t tl__json_class[256] = {
+	[' '] = B, ['\t'] = B, ['\n'] = B, ['\r'] = B, ['0'] = N, ['1'] = N, ['2'] = N, ['3'] = N, ['4'] = N,
+	['5'] = N, ['6'] = N,  ['7'] = N,  ['8'] = N,  ['9'] = N, ['-'] = N, ['+'] = N, ['.'] = N, ['e'] = N,
+	['E'] = N, ['a'] = W,  ['f'] = W,  ['l'] = W,  ['n'] = W, ['r'] = W, ['s'] = W, ['t'] = W, ['u'] = W,
+};
+#undef B
+#undef N
+#undef W
+
+static bool is_hex(char c)
+{
+	return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');
+}
+
+const char *tl__json_string_special(tl_json_scan *scan, const char *p, uint8_t *flags)
+{
+	if (*p != '\\') {
+		if (p >= scan->end) {
+			scan->stop = p;
+			return NULL;
+		}
+		*flags |= TL_JSON_CONTROL;
+		return p + 1;
+	}
+	*flags |= TL_JSON_ESCAPES;
+	switch (p[1]) {
+	case '"':
+	case '\\':
+	case '/':
+	case 'b':
+	case 'f':
+	case 'n':
+	case 'r':
+	case 't':
+		return p + 2;
+	case 'u':
+		if (is_hex(p[2]) && is_hex(p[3]) && is_hex(p[4]) && is_hex(p[5]))
+			return p + 6;
+		break;
+	default:
+		break;
+	}
+	/* at the end of the text this may be wrong, but then the string is read again anyway */
+	*flags |= TL_JSON_BAD_ESCAPE;
+	return p + 1;
+}
+
+bool tl__json_is_big_integer(const char *p, size_t n)
+{
+	bool negative = n && *p == '-';
+	if (negative || (n && *p == '+')) {
+		p++;
+		n--;
+	}
+	for (size_t i = 0; i < n; i++)
+		if (p[i] < '0' || p[i] > '9')
+			return false;
+	while (n && *p == '0') {
+		p++;
+		n--;
+	}
+	const char *limit = negative ? "9223372036854775808" : "18446744073709551615";
+	size_t digits = strlen(limit);
+	return n != digits ? n > digits : memcmp(p, limit, n) > 0;
+}
+
+/* What may follow a string inside an array or object. */
+static bool may_follow_string(char c)
+{
+	return c == ',' || c == ':' || c == ']' || c == '}';
+}
+
+const char *tl__json_skip_nested(tl_json_scan *scan, const char *p)
+{
+	/* One bit a level: object or not. Below the last level only the depth is kept. */
+	enum { LEVELS = 8192 };
+	uint64_t object[LEVELS / 64];
+	uint64_t depth = 0;
+	tl_json_token token;
+
+	for (;;) {
+		uint32_t found;
+		while (!(found = tl__json_mask_brackets(p)))
+			p += TL_JSON_BLOCK;
+		p += __builtin_ctz(found);
+
+		switch (*p) {
+		case '"':
+			p = tl__json_scan_string(scan, p + 1, &token);
+			if (!p)
+				return NULL;
+			p = tl__json_blank(p);
+			if (!may_follow_string(*p))
+				goto bad;
+			break;
+		case '{':
+		case '[':
+			if (depth < LEVELS) {
+				uint64_t bit = UINT64_C(1) << (depth & 63);
+				if (*p == '{')
+					object[depth / 64] |= bit;
+				else
+					object[depth / 64] &= ~bit;
+			}
+			depth++;
+			p++;
+			break;
+		case '}':
+		case ']':
+			depth--;
+			if (depth < LEVELS && ((object[depth / 64] >> (depth & 63)) & 1) != (*p == '}'))
+				goto bad;
+			p++;
+			if (!depth)
+				return p;
+			break;
+		case '\0':
+			goto bad;
+		default: /* 0x5b | 0x20 folds only brackets, but keep going if that ever changes */
+			p++;
+			break;
+		}
+	}
+bad:
+	scan->stop = p;
+	return NULL;
+}
+
+static const char *scan_word(tl_json_scan *scan, const char *p, const char *word, tl_json_type type,
+			     tl_json_token *token)
+{
+	size_t n = strlen(word);
+	for (size_t i = 0; i < n; i++)
+		if (p[i] != word[i]) {
+			scan->stop = p + i;
+			return NULL;
+		}
+	*token = (tl_json_token){p, (uint32_t)n, (uint8_t)type, 0};
+	return p + n;
+}
+
+const char *tl__json_scan_value(tl_json_scan *scan, const char *p, tl_json_token *token)
+{
+	switch (*p) {
+	case '"':
+		return tl__json_scan_string(scan, p + 1, token);
+	case '-':
+	case '0':
+	case '1':
+	case '2':
+	case '3':
+	case '4':
+	case '5':
+	case '6':
+	case '7':
+	case '8':
+	case '9':
+		return tl__json_scan_number(p, token);
+	case 't':
+		return scan_word(scan, p, "true", TL_JSON_BOOL, token);
+	case 'f':
+		return scan_word(scan, p, "false", TL_JSON_BOOL, token);
+	case 'n':
+		return scan_word(scan, p, "null", TL_JSON_NULL, token);
+	case '{':
+	case '[': {
+		const char *end = tl__json_skip_nested(scan, p);
+		if (end)
+			*token = (tl_json_token){p, (uint32_t)(end - p),
+						 (uint8_t)(*p == '{' ? TL_JSON_OBJECT : TL_JSON_ARRAY), 0};
+		return end;
+	}
+	default:
+		scan->stop = p;
+		return NULL;
+	}
+}
+
+void tl__json_compact(tl_buf *out, const char *text, size_t n)
+{
+	const char *p = text, *end = text + n;
+	/* canonical text is never longer, so one reservation is enough */
+	size_t before = out->n;
+	tl__buf_put(out, text, n);
+	if (out->failed)
+		return;
+	char *to = out->v + before;
+	while (p < end) {
+		char c = *p;
+		if (tl__json_is_blank(c)) {
+			p++;
+			continue;
+		}
+		*to++ = c;
+		p++;
+		if (c != '"')
+			continue;
+		while (p < end) {
+			c = *to++ = *p++;
+			if (c == '\\' && p < end)
+				*to++ = *p++;
+			else if (c == '"')
+				break;
+		}
+	}
+	out->n = (size_t)(to - out->v);
+}

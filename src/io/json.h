@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file json.h
+ * A pull reader for JSON that lies in contiguous memory. It finds the extent of a value and
+ * nothing more: tokens point into the text, nothing is copied, no tree is made, nothing recurses.
+ *
+ * The text must be followed by TL_JSON_PAD zero bytes, so that the reader needs no test for
+ * the end: it stops at a zero byte, and `stop >= end` then says that the text ran out, any other
+ * `stop` that the text is not JSON there.
+ */
+#ifndef TL_IO_JSON_H
+#define TL_IO_JSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#elif defined(__ARM_NEON) && defined(__aarch64__)
+#include <arm_neon.h>
+#endif
+
+#include "util/buf.h"
+
+/** Zero bytes that must follow the text. */
+#define TL_JSON_PAD 64
+
+typedef enum tl_json_type {
+	TL_JSON_ABSENT,
+	TL_JSON_STRING, /* p and n are what lies between the quotes */
+	TL_JSON_NUMBER,
+	TL_JSON_BOOL,
+	TL_JSON_NULL,
+	TL_JSON_ARRAY,
+	TL_JSON_OBJECT
+} tl_json_type;
+
+enum tl_json_flags {
+	TL_JSON_ESCAPES = 1,     /* the string holds a backslash */
+	TL_JSON_HIGH = 2,        /* ... bytes above 127 */
+	TL_JSON_CONTROL = 4,     /* ... raw control bytes, which JSON forbids */
+	TL_JSON_BAD_ESCAPE = 8,  /* ... a backslash that escapes nothing */
+	TL_JSON_BIG_INTEGER = 16 /* the number is an integer beyond 64 bits */
+};
+
+typedef struct tl_json_token {
+	const char *p;
+	uint32_t n;
+	uint8_t type;  /* tl_json_type */
+	uint8_t flags; /* tl_json_flags */
+} tl_json_token;
+
+typedef struct tl_json_scan {
+	const char *end;  /* end of the text, where the padding begins */
+	const char *stop; /* where reading failed */
+} tl_json_scan;
+
+/** Properties of bytes outside strings; see tl__json_class. */
+enum { TL_JSON_IS_BLANK = 1, TL_JSON_IS_NUMBER = 2, TL_JSON_IS_WORD = 4 };
+extern const uint8_t tl__json_class[256];
+
+static inline bool tl__json_is_blank(char c)
+{
+	return tl__json_class[(uint8_t)c] & TL_JSON_IS_BLANK;
+}
+
+#if defined(__SSE2__)
+#define TL_JSON_BLOCK 16
+/* One bit a byte: space or newline. */
+static inline uint32_t tl__json_mask_blank(const char *p)
+{
+	__m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
+	return (uint32_t)_mm_movemask_epi8(
+		_mm_or_si128(_mm_cmpeq_epi8(v, _mm_set1_epi8(' ')), _mm_cmpeq_epi8(v, _mm_set1_epi8('\n'))));
+}
+/* One bit a byte: quote, backslash or control byte; *high: bytes above 127. */
+static inline uint32_t tl__json_mask_string(const char *p, uint32_t *high)
+{
+	__m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
+	__m128i special = _mm_or_si128(
+		_mm_or_si128(_mm_cmpeq_epi8(v, _mm_set1_epi8('"')), _mm_cmpeq_epi8(v, _mm_set1_epi8('\\'))),
+		_mm_cmpeq_epi8(_mm_min_epu8(v, _mm_set1_epi8(0x1f)), v));
+	*high = (uint32_t)_mm_movemask_epi8(v);
+	return (uint32_t)_mm_movemask_epi8(special);
+}
+/* One bit a byte: quote, any bracket, or zero. */
+static inline uint32_t tl__json_mask_brackets(const char *p)
+{
+	__m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
+	__m128i folded = _mm_or_si128(v, _mm_set1_epi8(0x20)); /* [ ] become { } */
+	__m128i found = _mm_or_si128(
+		_mm_or_si128(_mm_cmpeq_epi8(folded, _mm_set1_epi8('{')), _mm_cmpeq_epi8(folded, _mm_set1_epi8('}'))),
+		_mm_or_si128(_mm_cmpeq_epi8(v, _mm_set1_epi8('"')), _mm_cmpeq_epi8(v, _mm_setzero_si128())));
+	return (uint32_t)_mm_movemask_epi8(found);
+}
+#else
+/* Plain C: eight bytes at a time, one bit a byte as above. Correct on any byte order. */
+#define TL_JSON_BLOCK 8
+static inline uint32_t tl__json_mask_blank(const char *p)
+{
+	uint32_t mask = 0;
+	for (unsigned i = 0; i < TL_JSON_BLOCK; i++)
+		mask |= (uint32_t)(p[i] == ' ' || p[i] == '\n') << i;
+	return mask;
+}
+static inline uint32_t tl__json_mask_string(const char *p, uint32_t *high)
+{
+	uint32_t mask = 0, top = 0;
+	for (unsigned i = 0; i < TL_JSON_BLOCK; i++) {
+		uint8_t c = (uint8_t)p[i];
+		mask |= (uint32_t)(c == '"' || c == '\\' || c < 0x20) << i;
+		top |= (uint32_t)(c >> 7) << i;
+	}
+	*high = top;
+	return mask;
+}
+static inline uint32_t tl__json_mask_brackets(const char *p)
+{
+	uint32_t mask = 0;
+	for (unsigned i = 0; i < TL_JSON_BLOCK; i++) {
+		char folded = (char)(p[i] | 0x20);
+		mask |= (uint32_t)(folded == '{' || folded == '}' || p[i] == '"' || !p[i]) << i;
+	}
+	return mask;
+}
+#endif
+
+/** First byte at or behind `p` that is not white space. */
+static inline const char *tl__json_blank(const char *p)
+{
+	while (tl__json_is_blank(*p)) {
+		uint32_t other = tl__json_mask_blank(p + 1) ^ ((UINT32_C(1) << TL_JSON_BLOCK) - 1);
+		p += 1 + (other ? __builtin_ctz(other) : TL_JSON_BLOCK);
+	}
+	return p;
+}
+
+/** Rare part of tl__json_scan_string: a backslash or a control byte at `p`. Where to go on, or NULL. */
+const char *tl__json_string_special(tl_json_scan *scan, const char *p, uint8_t *flags);
+
+/**
+ * Reads a string; `p` is behind the opening quote. Returns the place behind the closing quote, or
+ * NULL. Control bytes and bad escapes are accepted and flagged.
+ */
+static inline const char *tl__json_scan_string(tl_json_scan *scan, const char *p, tl_json_token *token)
+{
+	const char *start = p;
+	uint32_t any_high = 0;
+	uint8_t flags = 0;
+	for (;;) {
+		uint32_t high, special = tl__json_mask_string(p, &high);
+		if (!special) {
+			any_high |= high;
+			p += TL_JSON_BLOCK;
+			continue;
+		}
+		any_high |= high & (special ^ (special - 1));
+		p += __builtin_ctz(special);
+		if (*p == '"')
+			break;
+		p = tl__json_string_special(scan, p, &flags);
+		if (!p)
+			return NULL;
+	}
+	token->p = start;
+	token->n = (uint32_t)(p - start);
+	token->type = TL_JSON_STRING;
+	token->flags = (uint8_t)(flags | (any_high ? TL_JSON_HIGH : 0));
+	return p + 1;
+}
+
+/** Whether these digits (optional sign) exceed what 64 bits hold, signed or unsigned. */
+bool tl__json_is_big_integer(const char *p, size_t n);
+
+/** Reads a number at `p`; its grammar is checked by whoever converts it. Never fails. */
+static inline const char *tl__json_scan_number(const char *p, tl_json_token *token)
+{
+	const char *start = p++;
+	while (tl__json_class[(uint8_t)*p] & TL_JSON_IS_NUMBER)
+		p++;
+	token->p = start;
+	token->n = (uint32_t)(p - start);
+	token->type = TL_JSON_NUMBER;
+	token->flags = p - start > 19 && tl__json_is_big_integer(start, token->n) ? TL_JSON_BIG_INTEGER : 0;
+	return p;
+}
+
+/** Reads any value at `p` (no white space before it). The place behind it, or NULL. */
+const char *tl__json_scan_value(tl_json_scan *scan, const char *p, tl_json_token *token);
+
+/**
+ * Skips an array or object at `p`: strings and kinds of brackets are checked, the rest only roughly.
+ * Any depth. The place behind it, or NULL.
+ */
+const char *tl__json_skip_nested(tl_json_scan *scan, const char *p);
+
+/** Appends JSON text without the blanks outside strings: the canonical spelling of argument texts. */
+void tl__json_compact(tl_buf *out, const char *text, size_t n);
+
+/** Text of a token as JSON: a string with its quotes. */
+static inline const char *tl__json_token_text(const tl_json_token *token, size_t *n)
+{
+	bool quoted = token->type == TL_JSON_STRING;
+	*n = token->n + (quoted ? 2u : 0u);
+	return quoted ? token->p - 1 : token->p;
+}
+
+#endif

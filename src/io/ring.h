@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file ring.h
+ * Blocks of unpacked bytes between the decoder and its reader. With a second thread that one unpacks ahead;
+ * without, a block is filled when it is asked for.
+ */
+#ifndef TL_IO_RING_H
+#define TL_IO_RING_H
+
+#include "io/decode.h"
+
+/* Small enough that the whole ring (with the reader's block) stays in the caches and costs little to touch for the
+ * first time; large enough that handing over a block (some microseconds) does not count. */
+#define TL_RING_BLOCK ((size_t)256 << 10)
+/* Room before each block, where a reader can put what is left of the one before. */
+#define TL_RING_HEAD ((size_t)64 << 10)
+
+typedef struct tl_ring tl_ring;
+
+typedef struct tl_ring_block {
+	uint8_t *bytes; /* TL_RING_HEAD bytes before and TL_SOURCE_PAD behind them can be used, too */
+	size_t n;
+} tl_ring_block;
+
+/** Takes `decoder` over, also on failure. */
+int tl__ring_open(tl_ring **out, tl_decoder *decoder, bool threaded, tl_error *err);
+/** The next block (n > 0), which is the caller's until tl__ring_give. At most two at a time. 1, 0 at the end, or a
+ * failure (TL_EIO, TL_ENOMEM), again each time. */
+int tl__ring_take(tl_ring *ring, tl_ring_block **out, tl_error *err);
+void tl__ring_give(tl_ring *ring, tl_ring_block *block);
+void tl__ring_state(tl_ring *ring, tl_source_state *out);
+void tl__ring_close(tl_ring *ring); /* NULL is fine */
+
+#endif

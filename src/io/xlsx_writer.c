@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: MIT */
+#include "io/xlsx_writer.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <xlsxwriter.h>
+
+#include "util/alloc.h"
+#include "util/utf8.h"
+
+#ifndef TL_VERSION
+#define TL_VERSION "0.0.0"
+#endif
+
+/* ---- texts ---- */
+
+static bool is_plain(const char *text, size_t n)
+{
+	if (n > TL_XLSX_MAX_TEXT)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if ((unsigned char)text[i] < ' ' || (unsigned char)text[i] >= 0x7f)
+			return false;
+	return true;
+}
+
+/* the character that stands for `code` in a cell; XML 1.0 has no way to write most control characters */
+static uint32_t printable(uint32_t code)
+{
+	if (code == '\n' || code == '\t')
+		return code;
+	if (code < ' ')
+		return 0x2400 + code;
+	if (code == 0x7f)
+		return 0x2421;
+	return code == 0xfffe || code == 0xffff ? 0xfffd : code;
+}
+
+/* One character of `text`, made printable; returns the bytes it takes there. */
+static size_t next_character(const char *text, size_t n, uint32_t *code)
+{
+	size_t taken = tl__utf8_decode(text, n, code);
+	if (!taken) {
+		*code = 0xfffd;
+		return 1;
+	}
+	*code = printable(*code);
+	return taken;
+}
+
+static size_t utf16_units(uint32_t code)
+{
+	return code > 0xffff ? 2 : 1;
+}
+
+const char *tl__xlsx_text(tl_buf *buf, const char *text, size_t n)
+{
+	if (is_plain(text, n))
+		return text;
+	size_t units = 0, characters = 0;
+	uint32_t code;
+	for (size_t i = 0; i < n; characters++) {
+		i += next_character(text + i, n - i, &code);
+		units += utf16_units(code);
+	}
+	char mark[64] = "";
+	size_t room = TL_XLSX_MAX_TEXT;
+	if (units > room) {
+		snprintf(mark, sizeof mark, "\xe2\x80\xa6(cut, %zu characters)", characters);
+		room -= tl__utf8_count(mark, strlen(mark));
+	}
+	tl__buf_clear(buf);
+	units = 0;
+	for (size_t i = 0; i < n;) {
+		char utf8[4];
+		i += next_character(text + i, n - i, &code);
+		units += utf16_units(code);
+		if (units > room)
+			break;
+		tl__buf_put(buf, utf8, tl__utf8_encode(utf8, code));
+	}
+	tl__buf_puts(buf, mark);
+	return tl__buf_text(buf);
+}
+
+void tl__xlsx_sheet_name(char out[4 * TL_XLSX_MAX_NAME + 1], const char *name,
+			 const char (*taken)[4 * TL_XLSX_MAX_NAME + 1], size_t n_taken)
+{
+	/* the name as characters first, so that a cut does not split one */
+	uint32_t codes[TL_XLSX_MAX_NAME];
+	size_t n = 0, units = 0;
+	for (size_t i = 0, length = strlen(name); i < length;) {
+		uint32_t code;
+		i += next_character(name + i, length - i, &code);
+		if (code < 0x80 && strchr("[]:*?/\\\n\t", (int)code))
+			code = '_';
+		units += utf16_units(code);
+		if (units > TL_XLSX_MAX_NAME)
+			break;
+		codes[n++] = code;
+	}
+	if (n == 0)
+		codes[n++] = '_';
+	if (codes[0] == '\'')
+		codes[0] = '_';
+
+	for (size_t attempt = 1;; attempt++) {
+		char suffix[24] = "";
+		if (attempt > 1)
+			snprintf(suffix, sizeof suffix, "~%zu", attempt);
+		size_t room = TL_XLSX_MAX_NAME - strlen(suffix), bytes = 0;
+		units = 0;
+		for (size_t i = 0; i < n; i++) {
+			units += utf16_units(codes[i]);
+			if (units > room)
+				break;
+			bytes += tl__utf8_encode(out + bytes, codes[i]);
+		}
+		if (out[bytes - 1] == '\'')
+			out[bytes - 1] = '_';
+		memcpy(out + bytes, suffix, strlen(suffix) + 1);
+		/* Excel keeps this name for itself */
+		bool free_name = strcasecmp(out, "history") != 0;
+		for (size_t i = 0; i < n_taken && free_name; i++)
+			free_name = strcasecmp(out, taken[i]) != 0;
+		if (free_name)
+			return;
+	}
+}
+
+/* ---- formats ---- */
+
+typedef struct xlsx_formats {
+	lxw_format *header, *title, *link;
+	lxw_format *id, *count, *percent, *amount, *general;
+} xlsx_formats;
+
+typedef struct xlsx_job {
+	lxw_workbook *workbook;
+	xlsx_formats formats;
+	char (*names)[4 * TL_XLSX_MAX_NAME + 1]; /* tab names; 0 is the overview */
+	tl_buf text, clean;
+	tl_error *err;
+} xlsx_job;
+
+static lxw_format *number_format(lxw_workbook *workbook, const char *pattern, bool *ok)
+{
+	lxw_format *format = workbook_add_format(workbook);
+	if (format && pattern)
+		format_set_num_format(format, pattern);
+	*ok = *ok && format;
+	return format;
+}
+
+static int make_formats(xlsx_job *job)
+{
+	xlsx_formats *f = &job->formats;
+	bool ok = true;
+	f->header = number_format(job->workbook, NULL, &ok);
+	f->title = number_format(job->workbook, NULL, &ok);
+	f->id = number_format(job->workbook, "0", &ok);
+	f->count = number_format(job->workbook, "#,##0", &ok);
+	/* three decimals are what people compare; a value that would show as 0.000 is shown in full instead */
+	f->percent = number_format(job->workbook, "[>=0.01]0.00;[<=-0.01]-0.00;General", &ok);
+	f->amount = number_format(job->workbook, "[>=0.001]#,##0.000;[<=-0.001]-#,##0.000;General", &ok);
+	f->general = number_format(job->workbook, NULL, &ok);
+	f->link = workbook_get_default_url_format(job->workbook);
+	if (!ok || !f->link)
+		return tl__nomem(job->err);
+	format_set_bold(f->header);
+	format_set_bottom(f->header, LXW_BORDER_THIN);
+	format_set_bold(f->title);
+	return 0;
+}
+
+/* format of a number column */
+static lxw_format *column_format(const xlsx_job *job, const tl_table *table, size_t column)
+{
+	const char *unit = tl_table_column_unit(table, column), *name = tl_table_column_name(table, column);
+	if (tl_table_column_type(table, column) == TL_TYPE_INT64) {
+		/* "1,234" is right for a number of events and wrong for a name made of digits */
+		bool amount = *unit || strstr(name, "ount") || strstr(name, "size");
+		return amount ? job->formats.count : job->formats.id;
+	}
+	if (!strcmp(unit, "%"))
+		return job->formats.percent;
+	return *unit ? job->formats.amount : job->formats.general;
+}
+
+/* columns that a number takes with its format, about */
+static size_t number_width(double value, bool integral)
+{
+	double size = fabs(value);
+	size_t digits = size < 10 ? 1 : (size_t)log10(fmin(size, 1e15)) + 1;
+	return digits + digits / 3 + (value < 0) + (integral ? 0 : 4);
+}
+
+/* ---- cells ---- */
+
+static int check_cell(const xlsx_job *job, lxw_error code)
+{
+	if (code == LXW_NO_ERROR)
+		return 0;
+	if (code == LXW_ERROR_MEMORY_MALLOC_FAILED)
+		return tl__nomem(job->err);
+	return tl__fail(job->err, TL_EIO, "cannot write the workbook: %s", lxw_strerror(code));
+}
+
+/* The text of a cell as CSV has it, in job->text. */
+static int cell_text(xlsx_job *job, const tl_table *table, size_t column, size_t row)
+{
+	tl_buf *buf = &job->text;
+	if (buf->cap < 4096 && tl__grow((void *)&buf->v, &buf->cap, 4096, 1) < 0)
+		return tl__nomem(job->err);
+	buf->n = tl_table_text(table, column, row, buf->v, buf->cap);
+	if (buf->n >= buf->cap) {
+		if (tl__grow((void *)&buf->v, &buf->cap, buf->n + 1, 1) < 0)
+			return tl__nomem(job->err);
+		buf->n = tl_table_text(table, column, row, buf->v, buf->cap);
+	}
+	return 0;
+}
+
+/* width of a text when shown on one line */
+static size_t text_width(const char *text)
+{
+	size_t n = strcspn(text, "\n");
+	return tl__utf8_count(text, n);
+}
+
+static int put_text(xlsx_job *job, lxw_worksheet *sheet, size_t row, size_t column, const char *text, size_t n,
+		    lxw_format *format, size_t *width)
+{
+	const char *clean = tl__xlsx_text(&job->clean, text, n);
+	if (!clean)
+		return tl__nomem(job->err);
+	if (width)
+		*width = text_width(clean);
+	return check_cell(job, worksheet_write_string(sheet, (lxw_row_t)row, (lxw_col_t)column, clean, format));
+}
+
+/* Writes the cell of a table to row + 1 (below the header); *width is what it takes on the screen. */
+static int put_cell(xlsx_job *job, lxw_worksheet *sheet, const tl_table *table, size_t column, size_t row,
+		    lxw_format *format, size_t *width)
+{
+	/* integers up to here are exact in the doubles of a workbook */
+	static const int64_t exact = INT64_C(1) << 53;
+	lxw_row_t r = (lxw_row_t)(row + 1);
+	lxw_col_t c = (lxw_col_t)column;
+	*width = 0;
+	if (tl_table_is_null(table, column, row))
+		return 0;
+	tl_type type = tl_table_column_type(table, column);
+	if (type == TL_TYPE_BOOL) {
+		*width = 6;
+		return check_cell(job,
+				  worksheet_write_boolean(sheet, r, c, (int)tl_table_int(table, column, row), NULL));
+	}
+	if (type == TL_TYPE_INT64) {
+		int64_t value = tl_table_int(table, column, row);
+		*width = number_width((double)value, true);
+		if (value >= -exact && value <= exact)
+			return check_cell(job, worksheet_write_number(sheet, r, c, (double)value, format));
+	}
+	if (type == TL_TYPE_DOUBLE) {
+		double value = tl_table_double(table, column, row);
+		if (isnan(value))
+			return 0;
+		*width = isinf(value) ? 4 : number_width(value, false);
+		if (!isinf(value))
+			return check_cell(job, worksheet_write_number(sheet, r, c, value, format));
+	}
+	TL_TRY(cell_text(job, table, column, row));
+	return put_text(job, sheet, row + 1, column, job->text.v, job->text.n, NULL, width);
+}
+
+/* ---- sheets ---- */
+
+enum { MIN_WIDTH = 8, MAX_WIDTH = 60, FILTER_BUTTON = 3 };
+
+static int put_table(xlsx_job *job, lxw_worksheet *sheet, const tl_table *table)
+{
+	size_t columns = tl_table_columns(table), rows = tl_table_rows(table);
+	size_t *widths = tl__calloc(columns + 1, sizeof *widths);
+	lxw_format **formats = tl__calloc(columns + 1, sizeof *formats);
+	int code = widths && formats ? 0 : tl__nomem(job->err);
+	for (size_t c = 0; c < columns && code == 0; c++) {
+		const char *name = tl_table_column_name(table, c);
+		formats[c] = column_format(job, table, c);
+		code = put_text(job, sheet, 0, c, name, strlen(name), job->formats.header, &widths[c]);
+		widths[c] += FILTER_BUTTON;
+	}
+	for (size_t r = 0; r < rows && code == 0; r++) {
+		for (size_t c = 0; c < columns && code == 0; c++) {
+			size_t width;
+			code = put_cell(job, sheet, table, c, r, formats[c], &width);
+			widths[c] = width + 1 > widths[c] ? width + 1 : widths[c];
+		}
+	}
+	for (size_t c = 0; c < columns && code == 0; c++) {
+		size_t width = widths[c] < MIN_WIDTH ? MIN_WIDTH : widths[c] > MAX_WIDTH ? MAX_WIDTH : widths[c];
+		code = check_cell(job, worksheet_set_column(sheet, (lxw_col_t)c, (lxw_col_t)c, (double)width, NULL));
+	}
+	if (columns && code == 0) {
+		worksheet_freeze_panes(sheet, 1, 0);
+		code = check_cell(job, worksheet_autofilter(sheet, 0, 0, (lxw_row_t)rows, (lxw_col_t)(columns - 1)));
+	}
+	tl__free(widths);
+	tl__free(formats);
+	return code;
+}
+
+static int put_link(xlsx_job *job, lxw_worksheet *sheet, size_t row, const char *name)
+{
+	char url[4 * TL_XLSX_MAX_NAME + 64] = "internal:'";
+	size_t n = strlen(url);
+	for (const char *c = name; *c && n + 8 < sizeof url; c++) {
+		if (*c == '\'')
+			url[n++] = '\''; /* doubled inside quotes */
+		url[n++] = *c;
+	}
+	memcpy(url + n, "'!A1", 5);
+	return check_cell(job, worksheet_write_url_opt(sheet, (lxw_row_t)row, 0, url, job->formats.link, name, NULL));
+}
+
+static int put_overview(xlsx_job *job, lxw_worksheet *sheet, const tl_xlsx_book *book)
+{
+	static const char *const heads[] = {"Sheet", "Rows", "What it shows"};
+	size_t row = 0, widest = 20;
+	TL_TRY(put_text(job, sheet, row++, 0, "TraceLens " TL_VERSION, strlen("TraceLens " TL_VERSION),
+			job->formats.title, NULL));
+	for (size_t i = 0; i < book->n_lines; i++, row++) {
+		const tl_xlsx_line *line = &book->lines[i];
+		TL_TRY(put_text(job, sheet, row, 0, line->label, strlen(line->label), NULL, NULL));
+		TL_TRY(put_text(job, sheet, row, 1, line->text, strlen(line->text), NULL, NULL));
+	}
+	row++;
+	for (size_t c = 0; c < sizeof heads / sizeof *heads; c++)
+		TL_TRY(put_text(job, sheet, row, c, heads[c], strlen(heads[c]), job->formats.header, NULL));
+	row++;
+	for (size_t i = 0; i < book->n_sheets; i++, row++) {
+		const tl_xlsx_sheet *s = &book->sheets[i];
+		const char *name = job->names[i + 1];
+		size_t width = tl__utf8_count(name, strlen(name)) + 2;
+		widest = width > widest ? width : widest;
+		TL_TRY(put_link(job, sheet, row, name));
+		TL_TRY(check_cell(job, worksheet_write_number(sheet, (lxw_row_t)row, 1, (double)tl_table_rows(s->table),
+							      job->formats.count)));
+		TL_TRY(put_text(job, sheet, row, 2, s->description, strlen(s->description), NULL, NULL));
+	}
+	worksheet_set_column(sheet, 0, 0, (double)widest, NULL);
+	worksheet_set_column(sheet, 1, 1, 10, NULL);
+	worksheet_set_column(sheet, 2, 2, 100, NULL);
+	return 0;
+}
+
+static int check_size(const tl_table *table, tl_error *err)
+{
+	if (tl_table_rows(table) >= TL_XLSX_MAX_ROWS)
+		return tl__fail(err, TL_ELIMIT,
+				"sheet %s has %zu rows and a workbook holds %d (write CSV or JSON instead)",
+				tl_table_name(table), tl_table_rows(table), TL_XLSX_MAX_ROWS - 1);
+	if (tl_table_columns(table) > TL_XLSX_MAX_COLUMNS)
+		return tl__fail(err, TL_ELIMIT,
+				"sheet %s has %zu columns and a workbook holds %d (write CSV or JSON instead)",
+				tl_table_name(table), tl_table_columns(table), TL_XLSX_MAX_COLUMNS);
+	return 0;
+}
+
+static int fill(xlsx_job *job, const tl_xlsx_book *book)
+{
+	TL_TRY(make_formats(job));
+	/* all tabs first: the first sheet has links to the others */
+	for (size_t i = 0; i <= book->n_sheets; i++) {
+		const char *wanted = i ? tl_table_name(book->sheets[i - 1].table) : "overview";
+		tl__xlsx_sheet_name(job->names[i], wanted, (const char(*)[4 * TL_XLSX_MAX_NAME + 1]) job->names, i);
+		if (!workbook_add_worksheet(job->workbook, job->names[i]))
+			return tl__fail(job->err, TL_EIO, "cannot add the sheet %s to the workbook", job->names[i]);
+	}
+	TL_TRY(put_overview(job, workbook_get_worksheet_by_name(job->workbook, job->names[0]), book));
+	for (size_t i = 0; i < book->n_sheets; i++) {
+		lxw_worksheet *sheet = workbook_get_worksheet_by_name(job->workbook, job->names[i + 1]);
+		TL_TRY(put_table(job, sheet, book->sheets[i].table));
+	}
+	return 0;
+}
+
+int tl__xlsx_write(const char *path, const tl_xlsx_book *book, tl_error *err)
+{
+	for (size_t i = 0; i < book->n_sheets; i++)
+		TL_TRY(check_size(book->sheets[i].table, err));
+	xlsx_job job = {.err = err};
+	job.names = tl__calloc(book->n_sheets + 1, sizeof *job.names);
+	lxw_workbook_options options = {.use_zip64 = LXW_TRUE};
+	job.workbook = job.names ? workbook_new_opt(path, &options) : NULL;
+	int code = job.workbook ? fill(&job, book) : tl__nomem(err);
+	if (code == 0) {
+		code = check_cell(&job, workbook_close(job.workbook));
+		tl__error_where(code ? err : NULL, path, -1);
+	} else if (job.workbook) {
+		lxw_workbook_free(job.workbook);
+	}
+	tl__buf_free(&job.text);
+	tl__buf_free(&job.clean);
+	tl__free(job.names);
+	return code;
+}
