@@ -79,6 +79,14 @@ char *tl__arena_printf(tl_arena *arena, const char *format, ...)
 	return text;
 }
 
+bool tl__arena_owns(const tl_arena *arena, const void *p)
+{
+	for (const tl_arena_block *block = arena->block; block; block = block->older)
+		if ((uintptr_t)p >= (uintptr_t)block->data && (uintptr_t)p < (uintptr_t)block->data + block->size)
+			return true;
+	return false;
+}
+
 void tl__arena_free(tl_arena *arena)
 {
 	for (tl_arena_block *block = arena->block, *older; block; block = older) {

@@ -3,6 +3,7 @@
 #ifndef TL_UTIL_ARENA_H
 #define TL_UTIL_ARENA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef struct tl_arena_block tl_arena_block;
@@ -22,6 +23,8 @@ void *tl__arena_zalloc(tl_arena *arena, size_t size);
 char *tl__arena_strndup(tl_arena *arena, const char *text, size_t n);
 /** printf into the arena. */
 char *tl__arena_printf(tl_arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/** Whether `p` points into the arena's memory; steps through its blocks. */
+bool tl__arena_owns(const tl_arena *arena, const void *p);
 /** Frees everything; the arena can be used again. */
 void tl__arena_free(tl_arena *arena);
 

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/** @file csv.h A table as CSV text in memory. */
+#ifndef TL_TABLE_CSV_H
+#define TL_TABLE_CSV_H
+
+#include "table/table.h"
+
+/**
+ * Appends the table as CSV (see tl_table_write_csv): cells as tl__cell_text prints them, quoted when
+ * they hold a comma, a quote or a line break. No columns: a single line break. 0 or TL_ENOMEM.
+ */
+int tl__table_csv(const tl_table *table, tl_buf *out);
+
+#endif
