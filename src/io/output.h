@@ -19,8 +19,8 @@ typedef struct tl_output tl_output;
 
 /**
  * Starts a file. "-" is standard output: nothing is renamed, and what was written before a failure stays
- * written. A symbolic link is followed: its target is replaced, not the link. A target that is neither a regular file
- * nor missing (/dev/stdout, a named pipe) is written in place.
+ * written. A symbolic link that leads somewhere is followed: its target is replaced, not the link. A target that is
+ * neither a regular file nor missing (/dev/stdout, a named pipe) is written in place.
  * @param[out] out ends with tl__output_commit or tl__output_abort; NULL on failure
  * @return 0, TL_EIO (missing folder, no permission, target is a directory; the message names the
  *         file and the reason), TL_ENOMEM
