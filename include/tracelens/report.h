@@ -55,17 +55,39 @@ typedef struct tl_report_heading {
 	const char *command; /**< command line or options as one line, "" for none */
 } tl_report_heading;
 
+/** Where a report goes; NULL for "not wanted". */
+typedef struct tl_report_outputs {
+	const char *csv_dir;   /**< one `<sheet>.csv` a table, in this directory, made when missing; other files stay */
+	const char *xlsx_path; /**< one workbook: `overview`, then a sheet a table */
+	const char *json_path; /**< one object {"trace":..., "options":..., "tables":[...]} (see tl_table_json) */
+} tl_report_outputs;
+
 /**
- * Writers. Each writes under a temporary name and renames when complete; on failure nothing is
- * left behind. CSV: one `<sheet>.csv` a table into `dir`, made when missing; files of other names
- * stay. XLSX: one workbook. JSON: one object {"trace":..., "options":..., "tables":[...]}.
- * TL_EIO names the file and the reason.
+ * Writes the report. Everything is written under temporary names and renamed when all of it is
+ * complete: on failure nothing is left behind and older files stay as they were. `heading` may be NULL.
+ * @return 0, TL_EIO (names the file and the reason), TL_EINVAL (two outputs of one name), TL_ELIMIT (more rows
+ *         than a workbook sheet holds), TL_ENOMEM
  */
+TL_API int tl_report_write(const tl_report *report, const tl_report_outputs *outputs, const tl_report_heading *heading,
+			   tl_error *err);
+/** tl_report_write of one output each. */
 TL_API int tl_report_write_csv(const tl_report *report, const char *dir, tl_error *err);
 TL_API int tl_report_write_xlsx(const tl_report *report, const char *path, const tl_report_heading *heading,
 				tl_error *err);
 TL_API int tl_report_write_json(const tl_report *report, const char *path, const tl_report_heading *heading,
 				tl_error *err);
+
+/** Formats of trace files, told by their content. */
+typedef enum tl_format {
+	TL_FORMAT_UNKNOWN,
+	TL_FORMAT_PYTORCH,  /**< Kineto JSON, and any other JSON that nothing below claims */
+	TL_FORMAT_ROCPROF,  /**< rocprofv3 JSON */
+	TL_FORMAT_XPLANE,   /**< JAX and TensorFlow, xplane.pb */
+	TL_FORMAT_PERFETTO, /**< Perfetto protobuf, pftrace */
+	TL_FORMAT_ROCPD     /**< rocprofv3 SQLite database */
+} tl_format;
+/** What a file is, by the beginning of its (unpacked) content; not for "-", which can be read only once. TL_EIO. */
+TL_API int tl_format_detect(tl_format *out, const char *path, tl_error *err);
 
 /** How the terminal summary looks. */
 typedef struct tl_report_style {

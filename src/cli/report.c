@@ -1,0 +1,473 @@
+/* SPDX-License-Identifier: MIT */
+/* tracelens report: from a trace to tables. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+/* ---- options ---- */
+
+static const char *const colour_choices[] = {"auto", "always", "never", NULL};
+static const char *const formats[] = {"pytorch", "jax", "rocprof", "pftrace", NULL};
+
+#define INPUT "input and output"
+#define ANALYSIS "analysis"
+#define DISPLAY "display and behaviour"
+#define LATER "known to the reference, not available yet (each ends the program with status 2)"
+
+static const cli_option options[] = {
+	{.name = "profile_json_path",
+	 .kind = CLI_TEXT,
+	 .value = "TRACE",
+	 .group = INPUT,
+	 .help = "the trace: JSON, plain, gzip, zstd or zip; '-' reads standard input. May be given without the "
+		 "option"},
+	{.name = "output_xlsx_path",
+	 .kind = CLI_TEXT,
+	 .value = "FILE",
+	 .group = INPUT,
+	 .help = "write a workbook; without any output option TRACE_perf_report.xlsx beside the trace"},
+	{.name = "output_csvs_dir",
+	 .kind = CLI_TEXT,
+	 .value = "DIR",
+	 .group = INPUT,
+	 .help = "write one CSV file a sheet into this directory, made when missing"},
+	{.name = "output_json_path",
+	 .kind = CLI_TEXT,
+	 .value = "FILE",
+	 .group = INPUT,
+	 .help = "write all tables as one JSON object"},
+
+	{.name = "enable_kernel_summary", .kind = CLI_FLAG, .group = ANALYSIS, .help = "add kernel_summary"},
+	{.name = "short_kernel_study",
+	 .kind = CLI_FLAG,
+	 .group = ANALYSIS,
+	 .help = "add short_kernel_histogram and short_kernels_summary"},
+	{.name = "short_kernel_threshold_us",
+	 .kind = CLI_NUMBER,
+	 .value = "N",
+	 .group = ANALYSIS,
+	 .help = "a kernel is short below N \xc2\xb5s (10)"},
+	{.name = "short_kernel_histogram_bins",
+	 .kind = CLI_INT,
+	 .value = "N",
+	 .min = 1,
+	 .group = ANALYSIS,
+	 .help = "bins of the histogram (100)"},
+	{.name = "topk_short_kernels",
+	 .kind = CLI_INT,
+	 .value = "N",
+	 .group = ANALYSIS,
+	 .help = "keep the N heaviest rows of short_kernels_summary (all)"},
+	{.name = "include_unlinked_kernels",
+	 .kind = CLI_FLAG,
+	 .group = ANALYSIS,
+	 .help = "count GPU events whose launch is not in the trace in the timeline"},
+	{.name = "micro_idle_thresh_us",
+	 .kind = CLI_NUMBER,
+	 .value = "N",
+	 .group = ANALYSIS,
+	 .help = "split idle time into gaps shorter than N \xc2\xb5s and the rest"},
+	{.name = "disable_coll_analysis", .kind = CLI_FLAG, .group = ANALYSIS, .help = "leave coll_analysis out"},
+
+	{.name = "strict",
+	 .kind = CLI_FLAG,
+	 .group = DISPLAY,
+	 .help = "refuse a trace that needs a repair (status 6) instead of repairing it"},
+	{.name = "no-summary", .kind = CLI_FLAG, .group = DISPLAY, .help = "no summary on standard output"},
+	{.name = "quiet",
+	 .letter = 'q',
+	 .kind = CLI_FLAG,
+	 .group = DISPLAY,
+	 .help = "print nothing but errors: no summary, no progress"},
+	{.name = "color",
+	 .kind = CLI_CHOICE,
+	 .choices = colour_choices,
+	 .group = DISPLAY,
+	 .help = "colours in the summary (auto: on a terminal, unless NO_COLOR is set)"},
+	{.name = "single-thread", .kind = CLI_FLAG, .group = DISPLAY, .help = "unpack and read in one thread"},
+	{.name = "help", .letter = 'h', .kind = CLI_FLAG, .group = DISPLAY, .help = "print this help"},
+
+	{.name = "enable_pseudo_ops", .kind = CLI_FLAG, .group = LATER, .unavailable = true},
+	{.name = "topk_ops", .kind = CLI_INT, .value = "N", .group = LATER, .unavailable = true},
+	{.name = "topk_roofline_ops", .kind = CLI_INT, .value = "N", .group = LATER, .unavailable = true},
+	{.name = "comparison_json_path", .kind = CLI_TEXT, .value = "TRACE", .group = LATER, .unavailable = true},
+	{.name = "extension_file", .kind = CLI_TEXT, .value = "FILE", .group = LATER, .unavailable = true},
+	{.name = "python_path", .kind = CLI_TEXT, .value = "FILE", .group = LATER, .unavailable = true},
+	{.name = "gpu_arch_json_path", .kind = CLI_TEXT, .value = "FILE", .group = LATER, .unavailable = true},
+	{.name = "gpu_arch_platform", .kind = CLI_TEXT, .value = "NAME", .group = LATER, .unavailable = true},
+	{.name = "group_by_num_kernels", .kind = CLI_FLAG, .group = LATER, .unavailable = true},
+	{.name = "enable-origami", .kind = CLI_FLAG, .group = LATER, .unavailable = true},
+	{.name = "inductor_cache_dir", .kind = CLI_TEXT, .value = "DIR", .group = LATER, .unavailable = true},
+	{.name = "include_overlap_info", .kind = CLI_FLAG, .group = LATER, .unavailable = true},
+	{.name = "detect_recompute", .kind = CLI_FLAG, .group = LATER, .unavailable = true},
+	{.name = "include_first_occurrence_time", .kind = CLI_FLAG, .group = LATER, .unavailable = true},
+	{.name = "include_call_stack", .kind = CLI_FLAG, .group = LATER, .unavailable = true},
+	{0},
+};
+
+void cli_report_help(void)
+{
+	printf("usage: tracelens report [FORMAT] [OPTION ...] TRACE\n\n"
+	       "Makes the performance report of a trace: a workbook, CSV files or JSON, and a summary here.\n"
+	       "FORMAT is pytorch; without it the content of the file decides. Options can be shortened as long as\n"
+	       "they stay unique, and take values as '--name value' or '--name=value'.\n");
+	cli_print_options(stdout, options, cli_width());
+	printf("\nexit status: 0 fine, 1 failed, 2 wrong usage, 3 unreadable input, 4 input cut off (report made),\n"
+	       "5 nothing to analyse, 6 refused by --strict\n");
+}
+
+/* ---- what is asked for ---- */
+
+typedef struct job {
+	const cli_args *args;
+	const char *trace; /* path */
+	bool format_given;
+	tl_report_outputs outputs;
+	char *default_path; /* of the workbook, or NULL */
+	char *option_text;  /* the options of the analysis, for the workbook's first sheet */
+	bool quiet, summary, colour;
+} job;
+
+static bool drop_ending(char *path, const char *ending)
+{
+	size_t n = strlen(path), m = strlen(ending);
+	if (n < m || strcasecmp(path + n - m, ending) != 0)
+		return false;
+	path[n - m] = '\0';
+	return true;
+}
+
+/* step7.json.gz -> step7_perf_report.xlsx */
+static char *default_workbook(const char *trace)
+{
+	static const char suffix[] = "_perf_report.xlsx";
+	const char *base = strcmp(trace, "-") ? trace : "stdin";
+	char *path = malloc(strlen(base) + sizeof suffix);
+	if (!path)
+		return NULL;
+	strcpy(path, base);
+	if (!drop_ending(path, ".gz") && !drop_ending(path, ".zst"))
+		drop_ending(path, ".zip");
+	drop_ending(path, ".json");
+	return strcat(path, suffix);
+}
+
+/* The options that change the tables, as one line. */
+static char *option_line(const cli_args *args)
+{
+	size_t size = 1;
+	for (size_t i = 0; options[i].name; i++)
+		if (args->given[i].given)
+			size += strlen(options[i].name) + 4 +
+				(args->given[i].n ? strlen(args->given[i].values[args->given[i].n - 1]) + 1 : 0);
+	char *text = calloc(1, size);
+	for (size_t i = 0; text && options[i].name; i++) {
+		const cli_given *given = &args->given[i];
+		if (!given->given || strcmp(options[i].group, ANALYSIS) != 0)
+			continue;
+		size_t n = strlen(text);
+		snprintf(text + n, size - n, "%s--%s%s%s", n ? " " : "", options[i].name, given->n ? " " : "",
+			 given->n ? given->values[given->n - 1] : "");
+	}
+	return text;
+}
+
+static int check_unavailable(const cli_args *args)
+{
+	for (size_t i = 0; options[i].name; i++)
+		if (options[i].unavailable && args->given[i].given) {
+			cli_say("--%s is not available yet", options[i].name);
+			return CLI_USAGE;
+		}
+	return CLI_OK;
+}
+
+/* The format word and the trace among the positional arguments. */
+static int read_positionals(job *j, bool pytorch_given)
+{
+	const cli_args *args = j->args;
+	size_t at = 0;
+	j->format_given = pytorch_given;
+	if (!pytorch_given && args->n_rest) {
+		for (size_t i = 0; formats[i]; i++) {
+			if (strcmp(args->rest[0], formats[i]) != 0)
+				continue;
+			if (i) {
+				cli_say("reports of %s traces are not available yet", formats[i]);
+				return CLI_USAGE;
+			}
+			j->format_given = true;
+			at = 1;
+		}
+	}
+	j->trace = cli_text(args, "profile_json_path", NULL);
+	if (j->trace && at < args->n_rest)
+		return cli_wrong_usage("report", "a trace by --profile_json_path and another one: one at a time");
+	if (!j->trace && at == args->n_rest)
+		return cli_wrong_usage("report", "which trace? give its path");
+	if (args->n_rest - at > 1) {
+		char text[256];
+		snprintf(text, sizeof text, "one trace at a time; what is '%.100s'?", args->rest[at + 1]);
+		return cli_wrong_usage("report", text);
+	}
+	if (!j->trace)
+		j->trace = args->rest[at];
+	return CLI_OK;
+}
+
+/* Refuses at once what would fail after minutes of work. */
+static int check_output(const job *j, const char *path)
+{
+	struct stat trace, out;
+	if (!path || !strcmp(path, "-"))
+		return CLI_OK;
+	if (stat(path, &out) == 0) {
+		if (stat(j->trace, &trace) == 0 && trace.st_dev == out.st_dev && trace.st_ino == out.st_ino) {
+			cli_say("%s: this is the trace, the report must go to another file", path);
+			return CLI_USAGE;
+		}
+		if (S_ISDIR(out.st_mode)) {
+			cli_say("%s: this is a directory, the report needs a file name", path);
+			return CLI_FAILED;
+		}
+		return CLI_OK;
+	}
+	const char *slash = strrchr(path, '/');
+	char *folder = !slash ? strdup(".") : slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
+	int status = CLI_OK;
+	if (folder && access(folder, W_OK) != 0) {
+		cli_say("%s: cannot write there: %s", path, strerror(errno));
+		status = CLI_FAILED;
+	}
+	free(folder);
+	return status;
+}
+
+static bool is_standard_output(const char *path)
+{
+	return path && (!strcmp(path, "-") || !strcmp(path, "/dev/stdout"));
+}
+
+static int read_job(job *j, const cli_args *args, bool pytorch_given)
+{
+	*j = (job){.args = args};
+	int status = check_unavailable(args);
+	if (status == CLI_OK)
+		status = read_positionals(j, pytorch_given);
+	if (status != CLI_OK)
+		return status;
+	j->outputs = (tl_report_outputs){
+		.csv_dir = cli_text(args, "output_csvs_dir", NULL),
+		.xlsx_path = cli_text(args, "output_xlsx_path", NULL),
+		.json_path = cli_text(args, "output_json_path", NULL),
+	};
+	j->option_text = option_line(args);
+	if (!j->outputs.csv_dir && !j->outputs.xlsx_path && !j->outputs.json_path)
+		j->outputs.xlsx_path = j->default_path = default_workbook(j->trace);
+	if (!j->option_text || (!j->outputs.csv_dir && !j->outputs.xlsx_path && !j->outputs.json_path)) {
+		cli_say("out of memory");
+		return CLI_FAILED;
+	}
+	bool pipe = is_standard_output(j->outputs.xlsx_path) || is_standard_output(j->outputs.json_path);
+	if (is_standard_output(j->outputs.xlsx_path) && is_standard_output(j->outputs.json_path))
+		return cli_wrong_usage("report", "only one output can go to standard output");
+	j->quiet = cli_has(args, "quiet") || pipe;
+	j->summary = !j->quiet && !cli_has(args, "no-summary");
+	j->colour = cli_colour(cli_text(args, "color", "auto"));
+	status = check_output(j, j->outputs.xlsx_path);
+	return status == CLI_OK ? check_output(j, j->outputs.json_path) : status;
+}
+
+static tl_report_options analysis_options(const cli_args *args)
+{
+	tl_report_options o = tl_report_options_default();
+	o.include_unlinked_kernels = cli_has(args, "include_unlinked_kernels");
+	o.has_micro_idle_threshold = cli_has(args, "micro_idle_thresh_us");
+	o.micro_idle_threshold_us = cli_number(args, "micro_idle_thresh_us", 0);
+	o.disable_coll_analysis = cli_has(args, "disable_coll_analysis");
+	o.enable_kernel_summary = cli_has(args, "enable_kernel_summary");
+	o.short_kernel_study = cli_has(args, "short_kernel_study");
+	o.short_kernel_threshold_us = cli_number(args, "short_kernel_threshold_us", o.short_kernel_threshold_us);
+	o.short_kernel_bins = (int64_t)cli_number(args, "short_kernel_histogram_bins", (double)o.short_kernel_bins);
+	o.topk_short_kernels = (int64_t)cli_number(args, "topk_short_kernels", (double)o.topk_short_kernels);
+	return o;
+}
+
+/* ---- the work ---- */
+
+/* Without a format word: says what a file is that cannot be reported on yet. */
+static int check_format(const job *j)
+{
+	static const char *const others[] = {
+		[TL_FORMAT_ROCPROF] = "a rocprofv3 trace",
+		[TL_FORMAT_XPLANE] = "a JAX (xplane) trace",
+		[TL_FORMAT_PERFETTO] = "a protobuf file, maybe a Perfetto trace",
+		[TL_FORMAT_ROCPD] = "an SQLite database, maybe of rocprofv3",
+	};
+	tl_format format;
+	tl_error err = TL_ERROR_INIT;
+	if (j->format_given || !strcmp(j->trace, "-"))
+		return CLI_OK;
+	int code = tl_format_detect(&format, j->trace, &err);
+	if (code < 0)
+		return cli_complain(&err, cli_read_status(code));
+	if (format == TL_FORMAT_PYTORCH || format == TL_FORMAT_UNKNOWN)
+		return CLI_OK; /* the importer says best why it cannot read something */
+	cli_say("%s: this is %s; reports of that format are not available yet", j->trace, others[format]);
+	return CLI_UNREADABLE;
+}
+
+/* Under --strict: whether building the tree had to repair something, which loading could not see. */
+static int check_strict(const job *j, const tl_report *report)
+{
+	const tl_table *health = tl_report_find(report, "trace_health");
+	ptrdiff_t repair = health ? tl_table_find_column(health, "repair") : -1;
+	ptrdiff_t kind = health ? tl_table_find_column(health, "kind") : -1;
+	ptrdiff_t count = health ? tl_table_find_column(health, "count") : -1;
+	if (!cli_has(j->args, "strict") || repair < 0 || kind < 0 || count < 0)
+		return CLI_OK;
+	for (size_t r = 0; r < tl_table_rows(health); r++) {
+		if (!tl_table_int(health, (size_t)repair, r))
+			continue;
+		char text[64];
+		tl_table_text(health, (size_t)kind, r, text, sizeof text);
+		cli_say("%s: refused by --strict: %lld x %s ('tracelens health' lists all findings)", j->trace,
+			(long long)tl_table_int(health, (size_t)count, r), text);
+		return CLI_STRICT;
+	}
+	return CLI_OK;
+}
+
+static int print_summary(const job *j, const tl_report *report, const tl_report_heading *heading)
+{
+	tl_error err = TL_ERROR_INIT;
+	tl_report_style style = {.width = cli_width(), .colour = j->colour};
+	char *text;
+	int code = tl_report_summary(report, heading, &style, &text, &err);
+	if (code < 0)
+		return cli_complain(&err, CLI_FAILED);
+	int status = cli_print(text);
+	free(text);
+	return status;
+}
+
+static int say_where(const job *j, size_t sheets)
+{
+	if (j->summary)
+		putchar('\n');
+	if (j->outputs.xlsx_path)
+		printf("Workbook: %s (%zu sheets)\n", j->outputs.xlsx_path, sheets + 1);
+	if (j->outputs.csv_dir)
+		printf("CSV files: %s (%zu)\n", j->outputs.csv_dir, sheets);
+	if (j->outputs.json_path)
+		printf("JSON: %s\n", j->outputs.json_path);
+	return cli_finish_output();
+}
+
+/* Writes and shows a finished report. */
+static int deliver(const job *j, const tl_report *report, cli_progress *progress)
+{
+	tl_error err = TL_ERROR_INIT;
+	tl_report_heading heading = {.trace = j->trace, .command = j->option_text};
+	int status = check_strict(j, report);
+	if (status != CLI_OK)
+		return status;
+	cli_progress_step(progress, "writing the report");
+	int code = tl_report_write(report, &j->outputs, &heading, &err);
+	cli_progress_end(progress);
+	if (code < 0)
+		return cli_complain(&err, CLI_FAILED);
+	if (j->summary)
+		status = print_summary(j, report, &heading);
+	if (status == CLI_OK && !j->quiet)
+		status = say_where(j, tl_report_count(report));
+	return status;
+}
+
+static int make_report(const job *j)
+{
+	int status = check_format(j);
+	if (status != CLI_OK)
+		return status;
+	cli_progress progress;
+	cli_progress_begin(&progress, j->trace, !j->quiet);
+	tl_trace_options to = {.strict = cli_has(j->args, "strict"),
+			       .single_thread = cli_has(j->args, "single-thread"),
+			       .progress = cli_progress_loading,
+			       .user = &progress};
+	tl_report_options ro = analysis_options(j->args);
+	tl_error err = TL_ERROR_INIT;
+	tl_trace *trace = NULL;
+	tl_report *report = NULL;
+	bool truncated = false;
+	int code = tl_trace_open(&trace, j->trace, &to, &err);
+	if (code < 0) {
+		status = cli_read_status(code);
+	} else {
+		truncated = tl_trace_is_truncated(trace);
+		cli_progress_step(&progress, "analysing");
+		code = tl_report_pytorch(&report, trace, &ro, &err);
+		status = code < 0 ? (code == TL_EINVAL ? CLI_USAGE : CLI_FAILED) : CLI_OK;
+	}
+	tl_trace_free(trace); /* the report stands alone; writing need not hold both */
+	if (code == 0 && cli_interrupted())
+		status = CLI_INTERRUPTED;
+	if (status == CLI_OK)
+		status = deliver(j, report, &progress);
+	cli_progress_end(&progress);
+	if (code == TL_ECANCELLED)
+		cli_say("interrupted, nothing was written");
+	else if (code < 0)
+		cli_complain(&err, status);
+	if (status == CLI_OK && truncated) {
+		cli_say("%s: the file is cut off; the report covers what is there", j->trace);
+		status = CLI_TRUNCATED;
+	}
+	if (report && (status == CLI_OK || status == CLI_TRUNCATED) && tl_report_is_empty(report)) {
+		cli_say("%s: no GPU event with a usable time, nothing to analyse "
+			"(was GPU activity switched on in the profiler?)",
+			j->trace);
+		status = CLI_EMPTY;
+	}
+	tl_report_free(report);
+	return status;
+}
+
+static int run(int argc, char **argv, bool pytorch_given)
+{
+	char error[512];
+	cli_args args;
+	if (cli_parse(&args, options, argc, argv, error, sizeof error) < 0)
+		return cli_wrong_usage("report", error);
+	int status;
+	if (cli_has(&args, "help")) {
+		cli_report_help();
+		status = cli_finish_output();
+	} else {
+		job j;
+		status = read_job(&j, &args, pytorch_given);
+		if (status == CLI_OK) {
+			cli_catch_interrupt();
+			status = make_report(&j);
+		}
+		free(j.default_path);
+		free(j.option_text);
+	}
+	cli_args_free(&args);
+	return status;
+}
+
+int cli_report(int argc, char **argv)
+{
+	return run(argc, argv, false);
+}
+
+int cli_report_pytorch(int argc, char **argv)
+{
+	return run(argc, argv, true);
+}

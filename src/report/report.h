@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/** @file report.h Inside of tl_report, and how its files come into being together or not at all. */
+#ifndef TL_REPORT_REPORT_H
+#define TL_REPORT_REPORT_H
+
+#include "io/output.h"
+#include "table/table.h"
+#include "tracelens/report.h"
+#include "util/alloc.h"
+#include "util/error.h"
+
+struct tl_report {
+	TL_VEC(tl_table *) sheets; /* in workbook order */
+	bool empty;
+	size_t excluded; /* GPU events left out of the timeline */
+	tl_time excluded_time;
+};
+
+/** A report without sheets; NULL when out of memory. */
+tl_report *tl__report_new(void);
+/** Appends a sheet, which then belongs to the report (and is freed on failure, too). 0 or TL_ENOMEM. */
+int tl__report_add(tl_report *report, tl_table *sheet, tl_error *err);
+
+/* ---- writing, report/staging.c ---- */
+
+/**
+ * The files of one report, which get their names together when all of them are complete. Zero-initialise;
+ * ends with tl__staging_end.
+ */
+typedef struct tl_staging {
+	TL_VEC(tl_output *) outputs;
+	char *dir, *work;     /* directory of the CSV files, and one inside it that holds them until all are there */
+	char *made;           /* the outermost directory that had to be made for `dir`, or NULL */
+	TL_VEC(char *) names; /* files in `work` */
+} tl_staging;
+
+/** Starts a file (see tl__output_open); `*out` belongs to the staging. */
+int tl__staging_output(tl_output **out, tl_staging *staging, const char *path, tl_error *err);
+/** Makes `dir`, with what is missing above it, and the work directory in it. Once for a staging. */
+int tl__staging_dir(tl_staging *staging, const char *dir, tl_error *err);
+/** Path to write a file that becomes `dir`/`name`; allocated for the caller, who frees it with tl__free. */
+int tl__staging_file(char **out, tl_staging *staging, const char *name, tl_error *err);
+/** Gives the files their names. The failure of one leaves those renamed before it: complete files. */
+int tl__staging_commit(tl_staging *staging, tl_error *err);
+/** Removes all that was not committed, directories made for it included, and frees. */
+void tl__staging_end(tl_staging *staging);
+
+/** Writes to the temporary names of `staging`; nothing is visible before tl__staging_commit. */
+int tl__report_stage_csv(tl_staging *staging, const tl_report *report, const char *dir, tl_error *err);
+int tl__report_stage_xlsx(tl_staging *staging, const tl_report *report, const char *path,
+			  const tl_report_heading *heading, tl_error *err);
+int tl__report_stage_json(tl_staging *staging, const tl_report *report, const char *path,
+			  const tl_report_heading *heading, tl_error *err);
+
+#endif

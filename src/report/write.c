@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* A report as CSV files, a workbook and JSON; all print the same tables. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "io/xlsx_writer.h"
+#include "report/report.h"
+#include "util/buf.h"
+#include "util/value.h"
+
+static const tl_report_heading no_heading = {"", ""};
+
+static const char *text_or_empty(const char *text)
+{
+	return text ? text : "";
+}
+
+/* ---- CSV ---- */
+
+int tl__report_stage_csv(tl_staging *staging, const tl_report *report, const char *dir, tl_error *err)
+{
+	TL_TRY(tl__staging_dir(staging, dir, err));
+	for (size_t i = 0; i < report->sheets.n; i++) {
+		const tl_table *table = report->sheets.v[i];
+		tl_buf name = {0};
+		tl__buf_printf(&name, "%s.csv", tl_table_name(table));
+		const char *text = tl__buf_text(&name);
+		char *path = NULL;
+		int code = text ? tl__staging_file(&path, staging, text, err) : tl__nomem(err);
+		if (code == 0)
+			code = tl_table_write_csv(table, path, err);
+		tl__free(path);
+		tl__buf_free(&name);
+		TL_TRY(code);
+	}
+	return 0;
+}
+
+/* ---- XLSX ---- */
+
+static int write_workbook(const tl_report *report, const char *path, const tl_report_heading *heading, tl_error *err)
+{
+	const tl_xlsx_line lines[] = {
+		{"Trace", text_or_empty(heading->trace)},
+		{"Options", *text_or_empty(heading->command) ? heading->command : "defaults"},
+	};
+	tl_xlsx_sheet *sheets = tl__calloc(report->sheets.n + 1, sizeof *sheets);
+	if (!sheets)
+		return tl__nomem(err);
+	for (size_t i = 0; i < report->sheets.n; i++)
+		sheets[i] = (tl_xlsx_sheet){
+			.table = report->sheets.v[i],
+			.description = tl_report_describe(tl_table_name(report->sheets.v[i])),
+		};
+	tl_xlsx_book book = {.lines = lines, .n_lines = 2, .sheets = sheets, .n_sheets = report->sheets.n};
+	int code = tl__xlsx_write(path, &book, err);
+	tl__free(sheets);
+	return code;
+}
+
+/* Copies a finished file to an output that cannot be renamed to (a pipe, standard output). */
+static int copy_file(tl_output *out, const char *path, tl_error *err)
+{
+	FILE *file = fopen(path, "rb");
+	if (!file)
+		return tl__fail(err, TL_EIO, "cannot read back the workbook: %s", strerror(errno));
+	char block[65536];
+	size_t n;
+	while ((n = fread(block, 1, sizeof block, file)) > 0)
+		tl__output_write(out, block, n);
+	int code = ferror(file) ? tl__fail(err, TL_EIO, "cannot read back the workbook: %s", strerror(errno)) : 0;
+	fclose(file);
+	return code;
+}
+
+static int write_workbook_through(tl_output *out, const tl_report *report, const tl_report_heading *heading,
+				  tl_error *err)
+{
+	const char *folder = getenv("TMPDIR");
+	tl_buf name = {0};
+	tl__buf_printf(&name, "%s/tracelens-XXXXXX", folder && *folder ? folder : "/tmp");
+	if (!tl__buf_text(&name))
+		return tl__nomem(err);
+	int fd = mkstemp(name.v);
+	int code = fd < 0 ? tl__fail(err, TL_EIO, "cannot make a temporary file: %s", strerror(errno)) : 0;
+	if (code == 0) {
+		close(fd);
+		code = write_workbook(report, name.v, heading, err);
+		if (code == 0)
+			code = copy_file(out, name.v, err);
+		unlink(name.v);
+	}
+	tl__buf_free(&name);
+	return code;
+}
+
+int tl__report_stage_xlsx(tl_staging *staging, const tl_report *report, const char *path,
+			  const tl_report_heading *heading, tl_error *err)
+{
+	tl_output *out;
+	TL_TRY(tl__staging_output(&out, staging, path, err));
+	const char *temp = tl__output_temp_path(out);
+	int code = temp ? write_workbook(report, temp, heading, err)
+			: write_workbook_through(out, report, heading, err);
+	if (code < 0)
+		tl__error_where(err, path, -1); /* the temporary name would tell nobody anything */
+	return code;
+}
+
+/* ---- JSON ---- */
+
+int tl__report_stage_json(tl_staging *staging, const tl_report *report, const char *path,
+			  const tl_report_heading *heading, tl_error *err)
+{
+	tl_output *out;
+	TL_TRY(tl__staging_output(&out, staging, path, err));
+	tl_buf head = {0};
+	tl__buf_puts(&head, "{\"trace\":");
+	tl__json_string(&head, text_or_empty(heading->trace), strlen(text_or_empty(heading->trace)));
+	tl__buf_puts(&head, ",\"options\":");
+	tl__json_string(&head, text_or_empty(heading->command), strlen(text_or_empty(heading->command)));
+	tl__buf_puts(&head, ",\"tables\":[\n");
+	int code = tl__buf_text(&head) ? 0 : tl__nomem(err);
+	tl__output_write(out, text_or_empty(head.v), code ? 0 : head.n);
+	tl__buf_free(&head);
+	for (size_t i = 0; i < report->sheets.n && code == 0; i++) {
+		char *text;
+		size_t n;
+		code = tl_table_json(report->sheets.v[i], &text, &n, err);
+		if (code < 0)
+			break;
+		if (i)
+			tl__output_write(out, ",\n", 2);
+		tl__output_write(out, text, n);
+		free(text);
+	}
+	tl__output_write(out, "\n]}\n", 4);
+	return code;
+}
+
+/* ---- all of them ---- */
+
+int tl_report_write(const tl_report *report, const tl_report_outputs *outputs, const tl_report_heading *heading,
+		    tl_error *err)
+{
+	if (!heading)
+		heading = &no_heading;
+	if (outputs->xlsx_path && outputs->json_path && !strcmp(outputs->xlsx_path, outputs->json_path))
+		return tl__fail(err, TL_EINVAL, "the workbook and the JSON file cannot both be '%s'",
+				outputs->xlsx_path);
+	tl_staging staging = {0};
+	int code = 0;
+	if (outputs->csv_dir)
+		code = tl__report_stage_csv(&staging, report, outputs->csv_dir, err);
+	if (code == 0 && outputs->xlsx_path)
+		code = tl__report_stage_xlsx(&staging, report, outputs->xlsx_path, heading, err);
+	if (code == 0 && outputs->json_path)
+		code = tl__report_stage_json(&staging, report, outputs->json_path, heading, err);
+	if (code == 0)
+		code = tl__staging_commit(&staging, err);
+	tl__staging_end(&staging);
+	return code;
+}
+
+int tl_report_write_csv(const tl_report *report, const char *dir, tl_error *err)
+{
+	return tl_report_write(report, &(tl_report_outputs){.csv_dir = dir}, NULL, err);
+}
+
+int tl_report_write_xlsx(const tl_report *report, const char *path, const tl_report_heading *heading, tl_error *err)
+{
+	return tl_report_write(report, &(tl_report_outputs){.xlsx_path = path}, heading, err);
+}
+
+int tl_report_write_json(const tl_report *report, const char *path, const tl_report_heading *heading, tl_error *err)
+{
+	return tl_report_write(report, &(tl_report_outputs){.json_path = path}, heading, err);
+}
