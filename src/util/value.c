@@ -108,6 +108,17 @@ static bool word(parser *in, const char *text)
 	return true;
 }
 
+/* A sign, perhaps, and at least one digit. */
+static bool only_digits(const char *text, size_t n)
+{
+	size_t i = n && (*text == '-' || *text == '+');
+	if (i == n)
+		return false;
+	while (i < n && text[i] >= '0' && text[i] <= '9')
+		i++;
+	return i == n;
+}
+
 static int parse_number(parser *in, tl_value *out)
 {
 	const char *start = in->p;
@@ -121,7 +132,7 @@ static int parse_number(parser *in, tl_value *out)
 		*out = TL_VALUE_INT(integer);
 	} else if (fraction && tl__parse_double(start, n, &number)) {
 		*out = TL_VALUE_DOUBLE(number);
-	} else if (!fraction && n && start[n - 1] >= '0' && start[n - 1] <= '9') {
+	} else if (!fraction && only_digits(start, n)) {
 		const char *text = tl__arena_strndup(in->arena, start, n);
 		if (!text)
 			return TL_ENOMEM;
@@ -245,6 +256,22 @@ int tl__value_parse(tl_arena *arena, const char *text, size_t n, bool tuples, co
 
 /* ---- printing: values are at most TL_VALUE_MAX_DEPTH deep, so recursion is bounded ---- */
 
+/* Code points that Python's repr escapes: control and format characters, spaces other than ' ', private use. */
+static bool unprintable(uint32_t code)
+{
+	static const uint32_t ranges[][2] = {
+		{0x00, 0x1f},       {0x7f, 0xa0},       {0xad, 0xad},       {0x600, 0x605},     {0x61c, 0x61c},
+		{0x6dd, 0x6dd},     {0x70f, 0x70f},     {0x890, 0x891},     {0x8e2, 0x8e2},     {0x1680, 0x1680},
+		{0x180e, 0x180e},   {0x2000, 0x200f},   {0x2028, 0x202f},   {0x205f, 0x206f},   {0x3000, 0x3000},
+		{0xe000, 0xf8ff},   {0xfeff, 0xfeff},   {0xfff9, 0xfffb},   {0x110bd, 0x110bd}, {0x110cd, 0x110cd},
+		{0x13430, 0x13438}, {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0xe0001, 0xe007f}, {0xf0000, 0x10ffff},
+	};
+	for (size_t i = 0; i < sizeof ranges / sizeof *ranges && code >= ranges[i][0]; i++)
+		if (code <= ranges[i][1])
+			return true;
+	return false;
+}
+
 /* A string as Python's repr prints it. */
 static void repr_string(tl_buf *out, const char *text, size_t n)
 {
@@ -277,8 +304,12 @@ static void repr_string(tl_buf *out, const char *text, size_t n)
 			tl__buf_puts(out, "\\r");
 		else if (!length)
 			tl__buf_puts(out, "\xef\xbf\xbd"); /* not UTF-8 */
-		else if (code < 0x20 || (code >= 0x7f && code < 0xa1) || code == 0xad)
-			tl__buf_printf(out, "\\x%02x", (unsigned)code);
+		else if (unprintable(code))
+			tl__buf_printf(out,
+				       code < 0x100     ? "\\x%02x"
+				       : code < 0x10000 ? "\\u%04x"
+							: "\\U%08x",
+				       (unsigned)code);
 		else
 			tl__buf_put(out, text, length);
 		text += length ? length : 1;
@@ -288,13 +319,29 @@ static void repr_string(tl_buf *out, const char *text, size_t n)
 
 static void print(tl_buf *out, const tl_value *value, bool json);
 
+/* JSON knows only string keys: others become their text. */
+static void print_key(tl_buf *out, const tl_value *key, bool json)
+{
+	tl_buf text = {0};
+	if (!json || key->kind == TL_V_STRING) {
+		print(out, key, json);
+		return;
+	}
+	print(&text, key, false);
+	if (tl__buf_text(&text))
+		tl__json_string(out, text.v, text.n);
+	else
+		out->failed = 1;
+	tl__buf_free(&text);
+}
+
 static void print_items(tl_buf *out, const tl_value *value, bool json)
 {
 	for (uint32_t i = 0; i < value->n; i++) {
 		if (i)
 			tl__buf_puts(out, ", ");
 		if (value->kind == TL_V_DICT) {
-			print(out, &value->items[2 * i], json);
+			print_key(out, &value->items[2 * i], json);
 			tl__buf_puts(out, ": ");
 			print(out, &value->items[2 * i + 1], json);
 		} else {
