@@ -180,8 +180,9 @@ static int first_column(tl_table *out, const char *name, const tl_groups *groups
 int tl__table_aggregate(tl_table *out, const char *name, const tl_groups *groups, const tl_table *table,
 			const char *source, tl_aggregate agg, tl_error *err)
 {
-	const tl_column *column = source ? tl__table_column(table, source) : NULL;
-	bool fits = true;
+	const tl_column *found = source ? tl__table_column(table, source) : NULL;
+	const tl_column copy = found ? *found : (tl_column){0}, *column = found ? &copy : NULL;
+	bool fits = true; /* a copy of the column, because adding one to the same table moves it */
 	int code;
 
 	if (out->rows != groups->n)

@@ -216,9 +216,10 @@ static int summarize(tl_table *out, const summary *s, const tl_value **cell)
 int tl__table_summarize_kernels(tl_table *out, const char *name, const tl_groups *groups, const tl_table *table,
 				const char *source, tl_error *err)
 {
-	const tl_column *column = tl__table_column(table, source);
-	if (!column)
+	const tl_column *found = tl__table_column(table, source);
+	if (!found)
 		return 0;
+	const tl_column copy = *found, *column = &copy; /* adding a column to the same table moves it */
 	if (column->storage != TL_COL_KERNELS && column->storage != TL_COL_VALUE)
 		return tl__fail(err, TL_EINVAL, "column '%s' holds no kernel lists", column->name);
 	if (out->rows != groups->n)

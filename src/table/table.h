@@ -42,7 +42,7 @@ typedef enum tl_storage {
 typedef struct tl_column {
 	char *name, *unit; /* in the table's arena */
 	uint8_t storage;   /* tl_storage */
-	uint8_t type;      /* tl_type, for TL_COL_VALUE LIST or RECORD */
+	uint8_t type;      /* tl_type; for TL_COL_VALUE LIST or RECORD (the getter looks at the first cell) */
 	uint8_t with_uid;  /* TL_COL_KERNELS: records have gpu_op_uid, too */
 	uint8_t *null;     /* 1 = empty; NULL when no cell is (DOUBLE, STRING, VALUE need none) */
 	union {
@@ -72,12 +72,16 @@ tl_table *tl__table_new(const char *name, tl_strings *strings, size_t rows);
  * memory. */
 tl_column *tl__table_add(tl_table *table, const char *name, const char *unit, tl_storage storage);
 tl_column *tl__table_column(const tl_table *table, const char *name); /* or NULL */
-/** Marks a cell of an INT64 or BOOL column empty. 0 or TL_ENOMEM. */
+/** Makes a cell empty, whatever the storage. 0 or TL_ENOMEM. */
 int tl__column_set_null(const tl_table *table, tl_column *column, size_t row);
+/** Whether a cell is empty: see tl_storage and `null`; a NaN in a VALUE cell is empty, too. */
 bool tl__column_is_null(const tl_column *column, size_t row);
-/** Value lives in `table`'s arena: text of a cell as Python's str prints it (records of kernels as "[{'name': ...}]").
+/**
+ * Appends the text of a cell as Python's str prints it: nothing for an empty one, lists of kernels as
+ * "[{'name': ...}]". Always valid UTF-8: other bytes become U+FFFD.
  */
 void tl__cell_text(const tl_table *table, const tl_column *column, size_t row, tl_buf *out);
+/** Appends a cell as JSON; empty cells, NaN and infinities as null. */
 void tl__cell_json(const tl_table *table, const tl_column *column, size_t row, tl_buf *out);
 
 /**
@@ -87,12 +91,15 @@ void tl__cell_json(const tl_table *table, const tl_column *column, size_t row, t
  */
 int tl__table_own_values(tl_table *table, tl_error *err);
 
-/** A permutation or selection of rows: new table with rows[0..n). */
+/** A permutation or selection of rows: new table with rows[0..n), each below table->rows; rows may repeat. */
 int tl__table_take(tl_table **out, const tl_table *table, const uint32_t *rows, size_t n, tl_error *err);
 /** Moves a column to position `to` / removes it. */
 void tl__table_move_column(tl_table *table, size_t from, size_t to);
 void tl__table_remove_column(tl_table *table, size_t column);
-/** Appends rows of `more` below `table`: union of columns, first-seen order, missing cells empty. */
+/**
+ * Appends rows of `more` below `table`: union of columns, first-seen order, missing cells empty. Columns of one
+ * name that are stored differently become DOUBLE (INT64 and DOUBLE) or VALUE.
+ */
 int tl__table_concat(tl_table **out, const tl_table *table, const tl_table *more, tl_error *err);
 
 /* ---- sorting ---- */
@@ -101,7 +108,9 @@ typedef struct tl_sort_key {
 	const char *column;
 	bool descending;
 } tl_sort_key;
-/** Stable sort in place; empty cells last in either direction; strings bytewise. TL_ENOTFOUND when a column is missing.
+/**
+ * Stable sort in place; empty cells last in either direction; strings bytewise, values and kernel lists by their
+ * texts. TL_ENOTFOUND when a column is missing. On failure the order is as it was.
  */
 int tl__table_sort(tl_table *table, const tl_sort_key *keys, size_t n, tl_error *err);
 
@@ -135,25 +144,36 @@ typedef enum tl_aggregate {
 } tl_aggregate;
 /**
  * Adds to `out` (rows = groups->n) the aggregate `agg` of column `source` of `table`, named `name`.
- * A missing source column adds nothing and returns 0. FIRST keeps the type; kernel lists cannot be
- * aggregated other than by FIRST. SUM, MIN, MAX of INT64 stay INT64; the rest is DOUBLE.
+ * A missing source column adds nothing and returns 0; SIZE needs no source (NULL). FIRST keeps the type; strings and
+ * kernel lists cannot be aggregated other than by FIRST, COUNT and SIZE (TL_EINVAL). COUNT and SIZE are INT64; SUM,
+ * MIN, MAX of INT64 stay INT64 (a sum beyond 64 bits makes the column DOUBLE); the rest is DOUBLE. Empty cells are
+ * skipped; of a group without values SUM is 0, COUNT 0, the rest empty.
  */
 int tl__table_aggregate(tl_table *out, const char *name, const tl_groups *groups, const tl_table *table,
 			const char *source, tl_aggregate agg, tl_error *err);
-/** Adds 'Percentage (%)' and 'Cumulative Percentage (%)' of a column in the present row order; a zero total gives 0. */
+/**
+ * Adds 'Percentage (%)' and 'Cumulative Percentage (%)' of a column in the present row order; a zero total gives 0.
+ * TL_ENOTFOUND when the column is missing.
+ */
 int tl__table_add_percentages(tl_table *table, const char *column, tl_error *err);
 
 /**
  * Adds to `out` the summary of the kernel lists of each group ("summarise-kernels", spec 02 section 1.5)
- * as a VALUE column of lists of records, named `name`.
+ * as a VALUE column of lists of records, named `name`. The source is a KERNELS column, or a VALUE column of lists
+ * of records with "dur" in microseconds. A missing source adds nothing. Durations that are TL_TIME_NONE are not
+ * counted. Call stacks are not part of a summary. A group without kernels gets an empty list. Names point into the
+ * pool of `table`, so `out` shares it or tl__table_own_values is called before it goes.
  */
 int tl__table_summarize_kernels(tl_table *out, const char *name, const tl_groups *groups, const tl_table *table,
 				const char *source, tl_error *err);
-/** Adds `trunc_name`, the short form of a summary column, right of it. Missing source: nothing. */
+/** Adds `trunc_name`, the short form of a summary column, right of it (empty for an empty list). Missing source:
+ * nothing.
+ */
 int tl__table_add_truncated(tl_table *table, const char *source, const char *trunc_name, tl_error *err);
 
 /* ---- values made for a table ---- */
-const tl_value *tl__table_value(tl_table *table, tl_value value); /* copy into the arena */
+/** Copies of a value, and of a list of values, in the arena; what those point to is shared. NULL: out of memory. */
+const tl_value *tl__table_value(tl_table *table, tl_value value);
 const tl_value *tl__table_list(tl_table *table, const tl_value *items, size_t n, bool tuple);
 tl_str tl__table_str(tl_table *table, const char *text); /* interned; TL_STR_FAIL */
 
