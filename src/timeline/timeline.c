@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/* What the GPU did when: computing, communicating, copying, waiting. */
+#include "timeline/timeline.h"
+
+#include <math.h>
+#include <string.h>
+#include <strings.h>
+
+static bool starts(const char *name, size_t n, const char *prefix, size_t *length)
+{
+	*length = strlen(prefix);
+	return n >= *length && memcmp(name, prefix, *length) == 0;
+}
+
+/* Whether the text from `at` on is made of these optional parts, in this order, and nothing else. */
+static bool only_optional(const char *name, size_t n, size_t at, const char *const *parts)
+{
+	size_t length;
+	for (; *parts; parts++)
+		if (starts(name + at, n - at, *parts, &length))
+			at += length;
+	return at == n;
+}
+
+/* Copies that ROCm reports as kernels. */
+static bool is_copy_kernel(const char *name, size_t n)
+{
+	static const char *const copies[] = {"MEMORY_COPY_HOST_TO_DEVICE", "MEMORY_COPY_DEVICE_TO_HOST",
+					     "MEMORY_COPY_DEVICE_TO_DEVICE"};
+	static const char *const suffix[] = {".kd", NULL}, *const buffer[] = {"Rect", "Aligned", ".kd", NULL};
+	size_t length;
+	for (size_t i = 0; i < sizeof copies / sizeof *copies; i++)
+		if (starts(name, n, copies[i], &length) && only_optional(name, n, length, suffix))
+			return true;
+	return starts(name, n, "__amd_rocclr_copyBuffer", &length) && only_optional(name, n, length, buffer);
+}
+
+bool tl__is_communication_name(const char *name, size_t n)
+{
+	static const char collective[] = "cross_device_reduce";
+	for (size_t i = 0; i + 3 < n; i++) {
+		/* 32 is the bit between upper and lower case letters. */
+		char c = (char)(name[i] | 32);
+		if ((c == 'n' || c == 'r') && strncasecmp(name + i + 1, "ccl", 3) == 0)
+			return true;
+		if (c == 'c' && n - i >= sizeof collective - 1 &&
+		    strncasecmp(name + i, collective, sizeof collective - 1) == 0)
+			return true;
+	}
+	return false;
+}
+
+tl_gpu_class tl__gpu_class_of(uint8_t kind, const char *name, size_t n)
+{
+	if (kind == TL_KIND_MEMCPY || (kind == TL_KIND_KERNEL && is_copy_kernel(name, n)))
+		return TL_GPU_MEMCPY;
+	return tl__is_communication_name(name, n) ? TL_GPU_COMMUNICATION : TL_GPU_COMPUTATION;
+}
+
+/* The interval of an event; false when it has no usable time. */
+static bool interval_of(const tl_store *s, tl_row row, tl_interval *out)
+{
+	if (s->start[row] == TL_TIME_NONE || s->dur[row] == TL_TIME_NONE)
+		return false;
+	out->start = s->start[row];
+	return !__builtin_add_overflow(s->start[row], s->dur[row], &out->end);
+}
+
+int tl__busy_time(tl_time *out, const tl_store *store, const tl_row *rows, size_t n, tl_interval_buf *scratch)
+{
+	*out = 0;
+	scratch->n = 0;
+	TL_TRY(TL_VEC_RESERVE(scratch, n));
+	for (size_t i = 0; i < n; i++)
+		if (interval_of(store, rows[i], &scratch->v[scratch->n]))
+			scratch->n++;
+	scratch->n = tl__intervals_merge(scratch->v, scratch->n);
+	*out = tl__intervals_length(scratch->v, scratch->n);
+	return 0;
+}
+
+/* ---- breakdown ---- */
+
+typedef struct {
+	tl_interval_buf all, of[3]; /* by tl_gpu_class */
+	tl_interval_buf rest, rest2;
+	tl_map class_of; /* by name and kind: few names, many events */
+} tl_sorting;
+
+static int classify(tl_sorting *g, const tl_store *s, tl_row row, tl_gpu_class *out)
+{
+	uint64_t key = (uint64_t)s->name[row] << 8 | s->kind[row];
+	uint32_t found = tl__map_get(&g->class_of, key);
+	if (found == TL_MAP_NONE) {
+		found = tl__gpu_class_of(s->kind[row], tl__name(s, row), tl__str_len(s->strings, s->name[row]));
+		TL_TRY(tl__map_set(&g->class_of, key, found));
+	}
+	*out = (tl_gpu_class)found;
+	return 0;
+}
+
+static int subtract(tl_interval_buf *out, const tl_interval_buf *a, const tl_interval_buf *b)
+{
+	out->n = 0;
+	TL_TRY(TL_VEC_RESERVE(out, a->n + b->n));
+	out->n = tl__intervals_subtract(out->v, a->v, a->n, b->v, b->n);
+	return 0;
+}
+
+static tl_time length(const tl_interval_buf *v)
+{
+	return tl__intervals_length(v->v, v->n);
+}
+
+/* A gap is micro when it is shorter than the threshold; no gap is shorter than NaN. */
+static void split_idle(tl_breakdown *out, const tl_interval_buf *all, double threshold_us)
+{
+	double threshold = threshold_us * (double)TL_PS_PER_US;
+	for (size_t i = 1; i < all->n; i++) {
+		tl_time gap = all->v[i].start - all->v[i - 1].end;
+		*((double)gap < threshold ? &out->micro_idle : &out->macro_idle) += gap;
+	}
+}
+
+static int sort_events(tl_sorting *g, tl_breakdown *out, const tl_store *store, const tl_row *rows, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		tl_interval interval;
+		tl_gpu_class class;
+		if (!interval_of(store, rows[i], &interval))
+			continue;
+		TL_TRY(classify(g, store, rows[i], &class));
+		TL_TRY(TL_VEC_PUSH(&g->all, interval));
+		TL_TRY(TL_VEC_PUSH(&g->of[class], interval));
+	}
+	out->events = g->all.n;
+	g->all.n = tl__intervals_merge(g->all.v, g->all.n);
+	for (int class = 0; class < 3; class ++)
+		g->of[class].n = tl__intervals_merge(g->of[class].v, g->of[class].n);
+	return 0;
+}
+
+static int measure(tl_sorting *g, tl_breakdown *out)
+{
+	const tl_interval_buf *computation = &g->of[TL_GPU_COMPUTATION], *communication = &g->of[TL_GPU_COMMUNICATION];
+	const tl_interval_buf *memcpy_ = &g->of[TL_GPU_MEMCPY];
+	out->computation = length(computation);
+	out->total_comm = length(communication);
+	out->total_memcpy = length(memcpy_);
+	out->busy = length(&g->all);
+	TL_TRY(subtract(&g->rest, computation, communication));
+	out->exposed_comm = length(&g->rest);
+	TL_TRY(subtract(&g->rest, computation, memcpy_));
+	TL_TRY(subtract(&g->rest2, communication, &g->rest));
+	out->exposed_memcpy = length(&g->rest2);
+	if (g->all.n)
+		out->total = g->all.v[g->all.n - 1].end - g->all.v[0].start;
+	out->idle = out->total - out->busy;
+	return 0;
+}
+
+int tl__breakdown(tl_breakdown *out, const tl_store *store, const tl_row *rows, size_t n, const double *micro_idle_us,
+		  tl_error *err)
+{
+	*out = (tl_breakdown){0};
+	tl_sorting g = {0};
+	int code = sort_events(&g, out, store, rows, n);
+	if (!code)
+		code = measure(&g, out);
+	if (!code && micro_idle_us)
+		split_idle(out, &g.all, *micro_idle_us);
+	TL_VEC_FREE(&g.all);
+	for (int class = 0; class < 3; class ++)
+		TL_VEC_FREE(&g.of[class]);
+	TL_VEC_FREE(&g.rest);
+	TL_VEC_FREE(&g.rest2);
+	tl__map_free(&g.class_of);
+	return code < 0 ? tl__nomem(err) : 0;
+}

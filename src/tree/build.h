@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file build.h
+ * What the steps of tl_tree_build hand on to each other:
+ * nest (host events by time) -> launches (GPU events to launches) -> number (pre-order) -> autograd, checks.
+ */
+#ifndef TL_TREE_BUILD_H
+#define TL_TREE_BUILD_H
+
+#include "tree/tree.h"
+
+/** No host position: a root's parent, an event outside the tree. */
+#define TL_LOCAL_NONE UINT32_MAX
+
+/**
+ * Host events are numbered per track: a local position counts them track by track, pre-order
+ * within each. Until `number` runs, tree->pos_of_row holds local positions: of a host event its
+ * own, of a linked GPU event that of its launch.
+ */
+typedef struct tl_build {
+	tl_tree *tree;
+	const tl_store *store;
+
+	size_t n_host;
+	tl_row *order;    /* row of each local position */
+	uint32_t *parent; /* local position of the parent, TL_LOCAL_NONE for roots */
+	uint32_t *end;    /* one past the last host descendant */
+	size_t n_tracks;  /* tracks of the store and one more for events without track */
+	size_t *first;    /* n_tracks + 1: range of each track in `order` */
+} tl_build;
+
+/** End of an event; an event without usable duration is an instant. Never overflows. */
+static inline tl_time tl__span_end(const tl_store *s, tl_row row)
+{
+	tl_time end, dur = s->dur[row] == TL_TIME_NONE ? 0 : s->dur[row];
+	return __builtin_add_overflow(s->start[row], dur, &end) ? INT64_MAX : end;
+}
+
+/** Start as a sort key: events without a usable one come last. */
+static inline tl_time tl__start_key(const tl_store *s, tl_row row)
+{
+	return s->start[row] == TL_TIME_NONE ? INT64_MAX : s->start[row];
+}
+
+static inline bool tl__starts_before(const tl_store *s, tl_row a, tl_row b)
+{
+	tl_time sa = tl__start_key(s, a), sb = tl__start_key(s, b);
+	return sa != sb ? sa < sb : a < b;
+}
+
+static inline uint32_t tl__source_of(const tl_store *s, tl_row row)
+{
+	return s->track[row] == UINT32_MAX ? 0 : s->tracks.v[s->track[row]].source;
+}
+
+static inline uint32_t tl__process_of(const tl_store *s, tl_row row)
+{
+	return s->track[row] == UINT32_MAX ? UINT32_MAX : s->tracks.v[s->track[row]].process;
+}
+
+/* Every step returns 0 or TL_ENOMEM. */
+int tl__build_nest(tl_build *b);
+/** Fills tree->gpu (in order of local launch, start, row) and tree->unlinked. */
+int tl__build_launches(tl_build *b);
+/** Turns local positions into the final arrays of the tree. */
+int tl__build_number(tl_build *b);
+int tl__build_autograd(tl_tree *tree);
+/** Notes about GPU events that change nothing: overrun streams, graphs with too few kernels. */
+int tl__build_checks(tl_tree *tree);
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* Notes about GPU events: they change no number, they say which numbers to doubt. */
+#include <stdio.h>
+#include <string.h>
+
+#include "tree/build.h"
+#include "tree/sort.h"
+
+/* A GPU event that runs this much into the next of its stream has a wrong end. */
+#define OVERRUN (1000 * TL_PS_PER_US)
+/* Fewer replays of a graph than this say nothing about what is usual. */
+#define MIN_REPLAYS 4
+
+typedef TL_VEC(tl_row) row_vec;
+
+/* ---- streams ---- */
+
+static tl_id stream_of(const tl_store *s, tl_row row)
+{
+	const tl_link_args *args = tl__link_args(s, row);
+	return args ? args->stream : TL_ID_NONE;
+}
+
+static bool same_stream(const tl_store *s, tl_row a, tl_row b)
+{
+	return s->track[a] == s->track[b] && stream_of(s, a) == stream_of(s, b);
+}
+
+static bool stream_less(const void *ctx, uint32_t a, uint32_t b)
+{
+	const tl_store *s = ctx;
+	if (s->track[a] != s->track[b])
+		return s->track[a] < s->track[b];
+	tl_id sa = stream_of(s, a), sb = stream_of(s, b);
+	return sa != sb ? sa < sb : tl__starts_before(s, a, b);
+}
+
+static int check_streams(tl_tree *t, row_vec *gpu)
+{
+	const tl_store *s = t->store;
+	for (tl_row row = 0; row < s->n; row++)
+		if (tl__kind_is_gpu(s->kind[row]) && s->start[row] != TL_TIME_NONE && s->dur[row] != TL_TIME_NONE)
+			TL_TRY(TL_VEC_PUSH(gpu, row));
+	TL_TRY(tl__sort(gpu->v, gpu->n, stream_less, s));
+	for (size_t i = 0; i + 1 < gpu->n; i++) {
+		tl_row row = gpu->v[i], next = gpu->v[i + 1];
+		tl_time overrun = tl__span_end(s, row) - s->start[next];
+		if (same_stream(s, row, next) && overrun >= OVERRUN) {
+			char detail[128];
+			snprintf(detail, sizeof detail, "overruns the next start on its stream by %.0f µs: %.60s",
+				 (double)overrun / (double)TL_PS_PER_US, tl__name(s, row));
+			tl__health_add(&t->health, TL_HEALTH_STREAM_OVERRUN, -1, row, overrun, detail);
+		}
+	}
+	return 0;
+}
+
+/* ---- graph replays ---- */
+
+static uint32_t kernels_of(const tl_tree *t, tl_row launch)
+{
+	return tl__tree_gpu_count(t, t->pos_of_row[launch]);
+}
+
+/* Replays of one launch name and process together, those with few kernels first. */
+static bool replay_less(const void *ctx, uint32_t a, uint32_t b)
+{
+	const tl_tree *t = ctx;
+	const tl_store *s = t->store;
+	if (s->name[a] != s->name[b])
+		return s->name[a] < s->name[b];
+	uint32_t pa = tl__process_of(s, a), pb = tl__process_of(s, b);
+	if (pa != pb)
+		return pa < pb;
+	uint32_t ka = kernels_of(t, a), kb = kernels_of(t, b);
+	return ka != kb ? ka < kb : a < b;
+}
+
+static int check_graphs(tl_tree *t, row_vec *replays)
+{
+	const tl_store *s = t->store;
+	for (size_t i = 0; i < t->n; i++) {
+		tl_row row = t->row[i];
+		if (s->kind[row] == TL_KIND_RUNTIME && strstr(tl__name(s, row), "GraphLaunch"))
+			TL_TRY(TL_VEC_PUSH(replays, row));
+	}
+	TL_TRY(tl__sort(replays->v, replays->n, replay_less, t));
+	for (size_t from = 0, to; from < replays->n; from = to) {
+		const tl_row *v = replays->v + from;
+		for (to = from + 1; to < replays->n && s->name[replays->v[to]] == s->name[v[0]] &&
+				    tl__process_of(s, replays->v[to]) == tl__process_of(s, v[0]);)
+			to++;
+		if (to - from < MIN_REPLAYS)
+			continue;
+		uint32_t median = kernels_of(t, v[(to - from) / 2]);
+		for (size_t i = 0; i < to - from && 2 * (uint64_t)kernels_of(t, v[i]) < median; i++) {
+			char detail[128];
+			snprintf(detail, sizeof detail, "%u kernels where %u are usual: %.60s", kernels_of(t, v[i]),
+				 median, tl__name(s, v[i]));
+			tl__health_add(&t->health, TL_HEALTH_GRAPH_UNDER_RECORDED, -1, v[i], 0, detail);
+		}
+	}
+	return 0;
+}
+
+int tl__build_checks(tl_tree *t)
+{
+	row_vec rows = {0};
+	int code = check_streams(t, &rows);
+	rows.n = 0;
+	if (!code)
+		code = check_graphs(t, &rows);
+	TL_VEC_FREE(&rows);
+	return code;
+}

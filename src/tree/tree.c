@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+#include "tree/tree.h"
+
+#include <string.h>
+
+#include "tree/build.h"
+
+static int build(tl_build *b)
+{
+	tl_tree *t = b->tree;
+	size_t n = b->store->n;
+	t->pos_of_row = tl__malloc((n + 1) * sizeof *t->pos_of_row);
+	if (!t->pos_of_row)
+		return TL_ENOMEM;
+	memset(t->pos_of_row, 0xff, n * sizeof *t->pos_of_row); /* TL_POS_NONE */
+	TL_TRY(tl__build_nest(b));
+	TL_TRY(tl__build_launches(b));
+	TL_TRY(tl__build_number(b));
+	TL_TRY(tl__build_autograd(t));
+	return tl__build_checks(t);
+}
+
+int tl_tree_build(tl_tree **out, const tl_trace *trace, const tl_tree_options *options, tl_error *err)
+{
+	*out = NULL;
+	if (trace->store->n >= TL_POS_NONE)
+		return tl__fail(err, TL_ELIMIT, "more than %u events", TL_POS_NONE - 1);
+	tl_tree *t = tl__calloc(1, sizeof *t);
+	if (!t)
+		return tl__nomem(err);
+	t->trace = trace;
+	t->store = trace->store;
+	t->with_python = options && options->with_python;
+	for (int kind = 0; kind < TL_HEALTH_KINDS; kind++) {
+		t->health.entry[kind].first_offset = -1;
+		t->health.entry[kind].first_row = TL_ROW_NONE;
+	}
+	tl_build b = {.tree = t, .store = t->store};
+	int code = build(&b);
+	tl__free(b.order);
+	tl__free(b.parent);
+	tl__free(b.end);
+	tl__free(b.first);
+	if (code < 0) {
+		tl_tree_free(t);
+		return tl__nomem(err);
+	}
+	*out = t;
+	return 0;
+}
+
+void tl_tree_free(tl_tree *t)
+{
+	if (!t)
+		return;
+	tl__free(t->row);
+	tl__free(t->end);
+	tl__free(t->parent);
+	tl__free(t->gpu_before);
+	tl__free(t->pos_of_row);
+	tl__free(t->gpu);
+	tl__free(t->unlinked);
+	tl__free(t->links);
+	tl__free(t->links_by_backward);
+	tl__free(t);
+}
+
+static tl_pos pos_of(const tl_tree *t, tl_row event)
+{
+	return event < t->store->n ? t->pos_of_row[event] : TL_POS_NONE;
+}
+
+size_t tl_tree_count(const tl_tree *t)
+{
+	return t->n;
+}
+
+tl_row tl_tree_parent(const tl_tree *t, tl_row event)
+{
+	tl_pos pos = pos_of(t, event);
+	tl_pos parent = pos == TL_POS_NONE ? TL_POS_NONE : t->parent[pos];
+	return parent == TL_POS_NONE ? TL_ROW_NONE : t->row[parent];
+}
+
+size_t tl_tree_children(const tl_tree *t, tl_row event, tl_row *out, size_t room)
+{
+	tl_pos pos = pos_of(t, event);
+	size_t n = 0;
+	if (pos == TL_POS_NONE)
+		return 0;
+	for (tl_pos c = tl__tree_first_child(t, pos); c != TL_POS_NONE; c = tl__tree_next_sibling(t, c), n++)
+		if (n < room)
+			out[n] = t->row[c];
+	return n;
+}
+
+const tl_row *tl_tree_gpu_events(const tl_tree *t, tl_row event, size_t *n)
+{
+	tl_pos pos = pos_of(t, event);
+	*n = 0;
+	if (pos == TL_POS_NONE)
+		return t->gpu;
+	/* A GPU event is a leaf: nothing is below it. */
+	if (!tl__kind_is_gpu(t->store->kind[event]))
+		*n = tl__tree_gpu_count(t, pos);
+	return tl__tree_gpu_rows(t, pos);
+}
+
+size_t tl_tree_unlinked(const tl_tree *t, tl_time *time)
+{
+	if (time)
+		*time = t->unlinked_time;
+	return t->n_unlinked;
+}
+
+int tl_tree_health(tl_table **out, const tl_tree *t, tl_error *err)
+{
+	return tl__health_table(out, t->store, &t->health, err);
+}
+
+tl_pos tl__tree_cpu_op_above(const tl_tree *t, tl_pos pos)
+{
+	for (pos = t->parent[pos]; pos != TL_POS_NONE; pos = t->parent[pos])
+		if (t->store->kind[t->row[pos]] == TL_KIND_CPU_OP)
+			break;
+	return pos;
+}
