@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: MIT */
+/** @file category_sheets.c The metrics table of a sheet family and the per-category sheets (spec 02 sections 4.2, 4.3,
+ * 8). */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/aggregate.h"
+#include "analysis/metrics.h"
+
+/* ---- which events ---- */
+
+typedef enum part {
+	PART_ALL,
+	PART_FORWARD, /* models of a forward operation */
+	PART_BACKWARD /* models whose own category is a backward one */
+} part;
+
+/* Whether the family has a `_fwd` and a `_bwd` sheet; the others have one, named as the family. */
+static bool has_two_sheets(const char *sheet)
+{
+	static const char *const single[] = {"GEMM", "UnaryElementwise", "BinaryElementwise", "Normalization"};
+	for (size_t i = 0; i < sizeof single / sizeof single[0]; i++)
+		if (!strcmp(sheet, single[i]))
+			return false;
+	return true;
+}
+
+static bool is_backward_model(const tl_perf_model *model)
+{
+	size_t n = strlen(model->category);
+	return n > 4 && !strcmp(model->category + n - 4, "_bwd");
+}
+
+static bool is_one_of(const char *name, const char *const *names, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return false;
+}
+
+/* Forward calls whose backward pass is an operation with a model of its own: it would count twice. */
+static bool has_own_backward(const char *name)
+{
+	static const char *const names[] = {"aten::convolution", "aten::miopen_convolution", "aten::cudnn_convolution",
+					    "ConvBias_", "ConvBiasReLU_"};
+	return is_one_of(name, names, sizeof names / sizeof names[0]);
+}
+
+typedef struct metric_row {
+	tl_metrics metrics;
+	tl_row event;
+	tl_kernel_range kernels;
+} metric_row;
+
+typedef struct builder {
+	tl_analyzer *a;
+	tl_table *table;
+	bool backward;
+	uint32_t number; /* of the table, for tl_perf_entry.columns */
+	TL_VEC(tl_row) events;
+	TL_VEC(metric_row) rows;
+	TL_VEC(tl_str) params; /* names of parameter columns, first seen first */
+} builder;
+
+static bool is_wanted(const builder *b, const tl_perf_model *model, part which, bool for_sheet, tl_row event)
+{
+	size_t first;
+	if (!model)
+		return false;
+	if (which != PART_ALL && (which == PART_BACKWARD) != is_backward_model(model))
+		return false;
+	if (!b->backward)
+		return true;
+	return tl__tree_backward_of(b->a->tree, event, &first) > 0 &&
+	       strcmp(model->name, "vllm::unified_attention_with_output") != 0 &&
+	       !(for_sheet && has_own_backward(model->name));
+}
+
+typedef struct timed {
+	tl_time start, dur;
+	tl_row row;
+} timed;
+
+static int compare_timed(const void *x, const void *y)
+{
+	const timed *p = x, *q = y;
+	if (p->start != q->start)
+		return p->start < q->start ? -1 : 1;
+	if (p->dur != q->dur)
+		return p->dur > q->dur ? -1 : 1;
+	return (p->row > q->row) - (p->row < q->row);
+}
+
+/* In order of time, so that "first" does not depend on the order of the file. */
+static int sort_by_time(const tl_store *s, tl_row *rows, size_t n)
+{
+	timed *order = tl__malloc((n + 1) * sizeof *order);
+	if (!order)
+		return TL_ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		order[i] = (timed){s->start[rows[i]], s->dur[rows[i]], rows[i]};
+	qsort(order, n, sizeof *order, compare_timed);
+	for (size_t i = 0; i < n; i++)
+		rows[i] = order[i].row;
+	tl__free(order);
+	return 0;
+}
+
+static int choose_events(builder *b, const char *sheet, part which, bool for_sheet)
+{
+	const tl_row *rows;
+	size_t n;
+	TL_TRY(tl__perf_family(b->a, sheet, &rows, &n));
+	for (size_t i = 0; i < n; i++) {
+		const tl_perf_model *model = tl__analyzer_model(b->a, b->a->store->name[rows[i]]);
+		if (is_wanted(b, model, which, for_sheet, rows[i]))
+			TL_TRY(TL_VEC_PUSH(&b->events, rows[i]));
+	}
+	return for_sheet ? sort_by_time(b->a->store, b->events.v, b->events.n) : 0;
+}
+
+/* ---- rows ---- */
+
+static int place_params(builder *b, tl_perf_entry *entry)
+{
+	if (entry->table == b->number)
+		return 0;
+	TL_TRY(tl__perf_entry_texts(b->a, entry));
+	for (size_t i = 0; i < entry->result.n_params; i++) {
+		size_t at = 0;
+		while (at < b->params.n && b->params.v[at] != entry->names[i])
+			at++;
+		if (at == b->params.n)
+			TL_TRY(TL_VEC_PUSH(&b->params, entry->names[i]));
+		entry->columns[i] = (uint32_t)at;
+	}
+	entry->table = b->number;
+	return 0;
+}
+
+/* An event that its model declines or cannot read has no row here (spec 02 section 4.2). */
+static int measure(builder *b)
+{
+	for (size_t i = 0; i < b->events.n; i++) {
+		metric_row row = {.event = b->events.v[i]};
+		const tl_row *kernels;
+		size_t n;
+		TL_TRY(tl__metrics_of(b->a, row.event, b->backward, &row.metrics, &kernels, &n));
+		if (row.metrics.status != TL_PERF_OK)
+			continue;
+		TL_TRY(tl__kernel_list_add(b->a, b->table, kernels, n, &row.kernels));
+		TL_TRY(place_params(b, row.metrics.entry));
+		TL_TRY(TL_VEC_PUSH(&b->rows, row));
+	}
+	return 0;
+}
+
+/* ---- columns ---- */
+
+static int add_category(builder *b, tl_error *err)
+{
+	const tl_store *s = b->a->store;
+	tl_column *column = tl__table_add(b->table, "cat", "", TL_COL_STRING);
+	if (!column)
+		return tl__nomem(err);
+	for (size_t row = 0; row < b->table->rows; row++)
+		column->str[row] = s->categories.n ? s->categories.v[s->category[b->events.v[row]]] : TL_STR_NONE;
+	return 0;
+}
+
+static int add_names(builder *b, tl_error *err)
+{
+	tl_column *names = tl__table_add(b->table, "name", "", TL_COL_STRING);
+	for (size_t row = 0; names && row < b->table->rows; row++)
+		names->str[row] = b->a->store->name[b->events.v[row]];
+	tl_column *uids = tl__table_add(b->table, "UID", "", TL_COL_INT64);
+	for (size_t row = 0; uids && row < b->table->rows; row++)
+		uids->i64[row] = b->events.v[row];
+	return uids && tl__table_column(b->table, "name") ? 0 : tl__nomem(err);
+}
+
+static int add_params(builder *b, tl_error *err)
+{
+	size_t first = b->table->columns.n;
+	for (size_t i = 0; i < b->params.n; i++)
+		if (!tl__table_add(b->table, tl__str(b->a->strings, b->params.v[i]), "", TL_COL_STRING))
+			return tl__nomem(err);
+	tl_column *columns = b->table->columns.v + first;
+	for (size_t row = 0; row < b->rows.n; row++) {
+		const tl_perf_entry *entry = b->rows.v[row].metrics.entry;
+		for (size_t i = 0; i < entry->result.n_params; i++)
+			columns[entry->columns[i]].str[row] = entry->texts[i];
+	}
+	return 0;
+}
+
+static int add_kernels(builder *b, tl_error *err)
+{
+	tl_column *lists = tl__table_add(b->table, "kernel_details", "", TL_COL_KERNELS);
+	if (!lists)
+		return tl__nomem(err);
+	lists->with_uid = 1;
+	for (size_t row = 0; row < b->rows.n; row++)
+		lists->ker[row] = b->rows.v[row].kernels;
+	tl_column *counts = tl__table_add(b->table, "num_kernels", "", TL_COL_INT64);
+	if (!counts)
+		return tl__nomem(err);
+	for (size_t row = 0; row < b->rows.n; row++)
+		counts->i64[row] = b->rows.v[row].kernels.count;
+	return 0;
+}
+
+static int add_columns(builder *b, tl_error *err)
+{
+	const tl_row *events = b->events.v;
+	TL_TRY(add_category(b, err));
+	TL_TRY(add_names(b, err));
+	TL_TRY(tl__event_id_column(b->a, b->table, "pid", TL_EVENT_PID, events, err));
+	TL_TRY(tl__event_id_column(b->a, b->table, "tid", TL_EVENT_TID, events, err));
+	TL_TRY(tl__event_thread_columns(b->a, b->table, events, err));
+	TL_TRY(tl__event_id_column(b->a, b->table, "external_id", TL_EVENT_EXTERNAL, events, err));
+	TL_TRY(tl__event_args_columns(b->a, b->table, events, false, err));
+	TL_TRY(tl__metrics_columns(b->table, &b->rows.v->metrics, sizeof *b->rows.v, err));
+	TL_TRY(add_params(b, err));
+	return add_kernels(b, err);
+}
+
+static int fill(builder *b, const char *sheet, part which, bool for_sheet, tl_error *err)
+{
+	int code = choose_events(b, sheet, which, for_sheet);
+	if (code == TL_ENOTFOUND)
+		return tl__fail(err, code, "there is no sheet '%s'", sheet);
+	if (code == 0) {
+		b->number = tl__perf_next_table(b->a);
+		code = measure(b);
+	}
+	if (code == TL_ELIMIT)
+		return tl__fail(err, code, "too many kernels in sheet '%s'", sheet);
+	if (code < 0)
+		return tl__nomem(err);
+	b->events.n = b->rows.n;
+	for (size_t i = 0; i < b->rows.n; i++)
+		b->events.v[i] = b->rows.v[i].event;
+	b->table->rows = b->rows.n;
+	return add_columns(b, err);
+}
+
+static int metrics_table(tl_table **out, tl_analyzer *a, const char *name, const char *sheet, bool backward, part which,
+			 bool for_sheet, tl_error *err)
+{
+	builder b = {.a = a, .backward = backward};
+
+	*out = NULL;
+	b.table = tl__table_new(name, a->strings, 0);
+	int code = b.table ? fill(&b, sheet, which, for_sheet, err) : tl__nomem(err);
+	TL_VEC_FREE(&b.events);
+	TL_VEC_FREE(&b.rows);
+	TL_VEC_FREE(&b.params);
+	if (code < 0)
+		tl_table_free(b.table);
+	else
+		*out = b.table;
+	return code;
+}
+
+int tl__perf_metrics(tl_table **out, tl_analyzer *a, const char *sheet, bool backward, tl_error *err)
+{
+	return metrics_table(out, a, sheet, sheet, backward, PART_ALL, false, err);
+}
+
+/* ---- summary ---- */
+
+static const char param_prefix[] = "param: ";
+
+/* Mean and the rest of a column of numbers, in the order of the report; means of times are exact. */
+static int add_aggregates(tl_table *out, const tl_groups *groups, const tl_table *metrics, const char *source,
+			  bool is_time, tl_error *err)
+{
+	static const struct {
+		const char *suffix;
+		tl_aggregate how;
+	} list[] = {{"median", TL_AGG_MEDIAN}, {"std", TL_AGG_STD}, {"min", TL_AGG_MIN}, {"max", TL_AGG_MAX}};
+	const tl_column *column = tl__table_column(metrics, source);
+	char name[80];
+
+	if (!column)
+		return 0;
+	(void)snprintf(name, sizeof name, "%s_mean", source);
+	TL_TRY(is_time ? tl__aggregate_mean_us(out, name, groups, column, err)
+		       : tl__table_aggregate(out, name, groups, metrics, source, TL_AGG_MEAN, err));
+	for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
+		(void)snprintf(name, sizeof name, "%s_%s", source, list[i].suffix);
+		TL_TRY(tl__table_aggregate(out, name, groups, metrics, source, list[i].how, err));
+	}
+	return 0;
+}
+
+static int add_first(tl_table *out, const tl_groups *groups, const tl_table *metrics, const char *source, tl_error *err)
+{
+	char name[80];
+	(void)snprintf(name, sizeof name, "%s_first", source);
+	return tl__table_aggregate(out, name, groups, metrics, source, TL_AGG_FIRST, err);
+}
+
+static int add_times(tl_table *out, const tl_groups *groups, const tl_table *metrics, tl_error *err)
+{
+	const tl_column *time = tl__table_column(metrics, "Kernel Time (µs)");
+	if (!time)
+		return 0;
+	TL_TRY(add_aggregates(out, groups, metrics, "Kernel Time (µs)", true, err));
+	return tl__aggregate_us(out, "Kernel Time (µs)_sum", groups, time, err);
+}
+
+static int add_sizes(tl_table *out, const tl_groups *groups, tl_error *err)
+{
+	tl_column *column = tl__table_add(out, "name_count", "", TL_COL_INT64);
+	if (!column)
+		return tl__nomem(err);
+	for (size_t g = 0; g < groups->n; g++)
+		column->i64[g] = groups->start[g + 1] - groups->start[g];
+	return 0;
+}
+
+static int summarize(tl_table *out, const tl_groups *groups, const tl_table *metrics, const char *const *keys,
+		     size_t n_keys, tl_error *err)
+{
+	static const char *const costs[] = {"GFLOPS", "Data Moved (MB)", "FLOPS/Byte"};
+	static const char *const threads[] = {"process_name", "process_label", "thread_name"};
+	static const char *const args[] = {"Input Dims", "Input type", "Input Strides", "Concrete Inputs"};
+	static const tl_sort_key order[] = {{"Kernel Time (µs)_sum", true}};
+
+	TL_TRY(tl__aggregate_keys(out, groups, metrics, keys, n_keys, err));
+	for (size_t i = 0; i < 3; i++)
+		TL_TRY(add_first(out, groups, metrics, costs[i], err));
+	TL_TRY(add_aggregates(out, groups, metrics, "TB/s", false, err));
+	TL_TRY(add_aggregates(out, groups, metrics, "TFLOPS/s", false, err));
+	for (size_t i = 0; i < 3; i++)
+		TL_TRY(add_first(out, groups, metrics, threads[i], err));
+	TL_TRY(tl__table_aggregate(out, "Compute Spec", groups, metrics, "Compute Spec", TL_AGG_FIRST, err));
+	TL_TRY(add_first(out, groups, metrics, "Roofline Time (µs)", err));
+	TL_TRY(add_first(out, groups, metrics, "Roofline Bound", err));
+	TL_TRY(add_aggregates(out, groups, metrics, "Pct Roofline", false, err));
+	TL_TRY(tl__table_summarize_kernels(out, "kernel_details__summarize_kernel_stats", groups, metrics,
+					   "kernel_details", err));
+	TL_TRY(tl__table_add_truncated(out, "kernel_details__summarize_kernel_stats", "trunc_kernel_details", err));
+	for (size_t i = 0; i < 4; i++)
+		TL_TRY(add_first(out, groups, metrics, args[i], err));
+	TL_TRY(add_times(out, groups, metrics, err));
+	TL_TRY(add_sizes(out, groups, err));
+	/* The smallest UID names the group whatever the order of rows is. */
+	TL_TRY(tl__table_aggregate(out, "UID_first", groups, metrics, "UID", TL_AGG_MIN, err));
+	if (!tl__table_column(out, order[0].column))
+		return 0;
+	/* Stable: rows of equal time stay in order of their first event. */
+	return tl__table_sort(out, order, 1, err);
+}
+
+int tl__perf_metrics_summary(tl_table **out, const tl_table *metrics, tl_error *err)
+{
+	tl_groups groups;
+	const char **keys = tl__malloc((metrics->columns.n + 1) * sizeof(*keys));
+	size_t n = 0;
+
+	*out = NULL;
+	if (!keys)
+		return tl__nomem(err);
+	keys[n++] = "name";
+	for (size_t i = 0; i < metrics->columns.n; i++)
+		if (!strncmp(metrics->columns.v[i].name, param_prefix, sizeof param_prefix - 1))
+			keys[n++] = metrics->columns.v[i].name;
+	int code = tl__table_group(&groups, metrics, keys, n, true, err);
+	if (code == 0) {
+		tl_table *table = tl__table_new(tl_table_name(metrics), metrics->strings, groups.n);
+		code = table ? summarize(table, &groups, metrics, keys, n, err) : tl__nomem(err);
+		if (code < 0)
+			tl_table_free(table);
+		else
+			*out = table;
+		tl__groups_free(&groups);
+	}
+	tl__free(keys);
+	return code;
+}
+
+/* ---- sheets ---- */
+
+/* Summary of one part of a family; *out is NULL when no event is in it. */
+static int part_sheet(tl_table **out, tl_analyzer *a, const char *name, const char *sheet, bool backward, part which,
+		      tl_error *err)
+{
+	tl_table *metrics;
+	*out = NULL;
+	TL_TRY(metrics_table(&metrics, a, name, sheet, backward, which, true, err));
+	int code = metrics->rows ? tl__perf_metrics_summary(out, metrics, err) : 0;
+	tl_table_free(metrics);
+	return code;
+}
+
+/*
+ * The backward sheet: backward passes of forward operations, and below them operations whose model is
+ * a backward one by its category (the reference moves four names only: spec 02 fault 12).
+ */
+static int backward_sheet(tl_table **out, tl_analyzer *a, const char *name, const char *sheet, tl_error *err)
+{
+	tl_table *passes = NULL, *operations = NULL;
+	int code = part_sheet(&passes, a, name, sheet, true, PART_ALL, err);
+	if (code == 0)
+		code = part_sheet(&operations, a, name, sheet, false, PART_BACKWARD, err);
+	if (code == 0 && passes && operations) {
+		code = tl__table_concat(out, passes, operations, err);
+	} else if (code == 0) {
+		*out = passes ? passes : operations;
+		return 0;
+	}
+	tl_table_free(passes);
+	tl_table_free(operations);
+	return code;
+}
+
+int tl__category_sheets(tl_table *out[2], size_t *n, tl_analyzer *a, const char *sheet, tl_error *err)
+{
+	char name[80];
+	tl_table *table;
+
+	*n = 0;
+	out[0] = out[1] = NULL;
+	if (!has_two_sheets(sheet)) {
+		TL_TRY(part_sheet(&table, a, sheet, sheet, false, PART_ALL, err));
+		if (table)
+			out[(*n)++] = table;
+		return 0;
+	}
+	(void)snprintf(name, sizeof name, "%s_fwd", sheet);
+	TL_TRY(part_sheet(&table, a, name, sheet, false, PART_FORWARD, err));
+	if (table)
+		out[(*n)++] = table;
+	(void)snprintf(name, sizeof name, "%s_bwd", sheet);
+	int code = backward_sheet(&table, a, name, sheet, err);
+	if (code < 0) {
+		tl_table_free(out[0]);
+		out[0] = NULL;
+		*n = 0;
+		return code;
+	}
+	if (table)
+		out[(*n)++] = table;
+	return 0;
+}

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT */
+/** @file unified.c The unified table and its summary (spec 02 sections 5.3 and 5.4). */
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/aggregate.h"
+#include "analysis/metrics.h"
+#include "analysis/unified_collect.h"
+
+typedef struct unified_row {
+	tl_metrics metrics;
+	tl_kernel_range kernels;
+	tl_str name, category;
+} unified_row;
+
+typedef struct builder {
+	tl_analyzer *a;
+	tl_table *table;
+	tl_unified_events events;
+	tl_row *sources; /* event of each row: for a synthetic one the event that it copies */
+	unified_row *rows;
+	tl_buf text;
+} builder;
+
+/* ---- rows ---- */
+
+/* "aten::mse_loss->elementwise_kernel (Synthetic Op)" */
+static int synthetic_name(builder *b, const tl_unified_event *e, tl_str *out)
+{
+	tl__buf_clear(&b->text);
+	tl__buf_puts(&b->text, tl__name(b->a->store, e->event));
+	tl__buf_puts(&b->text, "->");
+	tl__buf_puts(&b->text, tl__name(b->a->store, e->gpu));
+	tl__buf_puts(&b->text, " (Synthetic Op)");
+	*out = b->text.failed ? TL_STR_FAIL : tl__intern(b->a->strings, b->text.v, b->text.n);
+	return *out == TL_STR_FAIL ? TL_ENOMEM : 0;
+}
+
+static int name_row(builder *b, const tl_unified_event *e, unified_row *row)
+{
+	tl_str kernel;
+
+	row->name = b->a->store->name[e->event];
+	if (e->gpu != TL_ROW_NONE)
+		TL_TRY(synthetic_name(b, e, &row->name));
+	if (e->forward != TL_ROW_NONE) {
+		const tl_perf_model *model = tl__analyzer_model(b->a, b->a->store->name[e->forward]);
+		row->category = tl__interns(b->a->strings, model->bwd_category);
+	} else {
+		/* spec 02 fault 3: an event that launched nothing itself skips the kernel rule (reference, for now) */
+		TL_TRY(tl__analyzer_direct_kernel(b->a, e->event, &kernel));
+		row->category = tl__analyzer_category_id(b->a, row->name, kernel);
+	}
+	return row->category == TL_STR_FAIL ? TL_ENOMEM : 0;
+}
+
+/* An operation that its model declines or cannot read keeps its row and its kernel time (spec 02 fault 14). */
+static int measure_row(builder *b, const tl_unified_event *e, unified_row *row)
+{
+	const tl_tree *t = b->a->tree;
+	const tl_row *gpu = &e->gpu;
+	size_t n = 1;
+
+	if (e->gpu == TL_ROW_NONE) {
+		tl_pos pos = t->pos_of_row[e->event];
+		gpu = tl__tree_gpu_rows(t, pos);
+		n = tl__tree_gpu_count(t, pos);
+	}
+	if (e->forward != TL_ROW_NONE) {
+		TL_TRY(tl__metrics_of(b->a, e->forward, true, &row->metrics, NULL, NULL));
+	} else if (e->modelled) {
+		TL_TRY(tl__metrics_of(b->a, e->event, false, &row->metrics, NULL, NULL));
+	} else {
+		row->metrics = (tl_metrics){.status = TL_PERF_NOT_MODELLED};
+		TL_TRY(tl__analyzer_busy(b->a, gpu, n, &row->metrics.time));
+	}
+	if (row->metrics.status == TL_PERF_OK)
+		TL_TRY(tl__perf_entry_texts(b->a, row->metrics.entry));
+	return tl__kernel_list_add(b->a, b->table, gpu, n, &row->kernels);
+}
+
+static int make_rows(builder *b)
+{
+	TL_TRY(tl__unified_collect(&b->events, b->a));
+	b->rows = tl__calloc(b->events.n + 1, sizeof *b->rows);
+	b->sources = tl__malloc((b->events.n + 1) * sizeof *b->sources);
+	if (!b->rows || !b->sources)
+		return TL_ENOMEM;
+	for (size_t i = 0; i < b->events.n; i++) {
+		b->sources[i] = b->events.v[i].event;
+		TL_TRY(name_row(b, &b->events.v[i], &b->rows[i]));
+		TL_TRY(measure_row(b, &b->events.v[i], &b->rows[i]));
+	}
+	return 0;
+}
+
+/* ---- columns ---- */
+
+static int add_names(builder *b, tl_error *err)
+{
+	tl_column *column = tl__table_add(b->table, "name", "", TL_COL_STRING);
+	if (!column)
+		return tl__nomem(err);
+	for (size_t i = 0; i < b->table->rows; i++)
+		column->str[i] = b->rows[i].name;
+	column = tl__table_add(b->table, "op category", "", TL_COL_STRING);
+	if (!column)
+		return tl__nomem(err);
+	for (size_t i = 0; i < b->table->rows; i++)
+		column->str[i] = b->rows[i].category;
+	return 0;
+}
+
+/* Synthetic rows are numbered on from the trace's last UID. */
+static int add_uids(builder *b, tl_error *err)
+{
+	tl_column *column = tl__table_add(b->table, "UID", "", TL_COL_INT64);
+	int64_t next = (int64_t)b->a->store->n;
+	if (!column)
+		return tl__nomem(err);
+	for (size_t i = 0; i < b->table->rows; i++)
+		column->i64[i] = b->events.v[i].gpu != TL_ROW_NONE ? next++ : (int64_t)b->events.v[i].event;
+	return 0;
+}
+
+static int add_durations(builder *b, tl_error *err)
+{
+	tl_column *column = tl__table_add(b->table, "duration_us", "µs", TL_COL_DOUBLE);
+	if (!column)
+		return tl__nomem(err);
+	for (size_t i = 0; i < b->table->rows; i++) {
+		tl_time dur = b->a->store->dur[b->sources[i]];
+		if (dur != TL_TIME_NONE)
+			column->f64[i] = tl__us(dur);
+	}
+	return 0;
+}
+
+static int add_modelled(builder *b, tl_error *err)
+{
+	tl_column *column = tl__table_add(b->table, "has_perf_model", "", TL_COL_BOOL);
+	if (!column)
+		return tl__nomem(err);
+	for (size_t i = 0; i < b->table->rows; i++)
+		column->b[i] = b->events.v[i].modelled || b->events.v[i].forward != TL_ROW_NONE;
+	return 0;
+}
+
+static int add_params(builder *b, tl_error *err)
+{
+	bool any = false;
+	for (size_t i = 0; i < b->table->rows && !any; i++)
+		any = b->rows[i].metrics.status == TL_PERF_OK;
+	if (!any)
+		return 0;
+	tl_column *column = tl__table_add(b->table, "perf_params", "", TL_COL_VALUE);
+	if (!column)
+		return tl__nomem(err);
+	column->type = TL_TYPE_RECORD;
+	for (size_t i = 0; i < b->table->rows; i++)
+		if (b->rows[i].metrics.status == TL_PERF_OK)
+			column->val[i] = b->rows[i].metrics.entry->params;
+	return 0;
+}
+
+static int add_kernels(builder *b, tl_error *err)
+{
+	tl_column *column = tl__table_add(b->table, "kernel_details", "", TL_COL_KERNELS);
+	if (!column)
+		return tl__nomem(err);
+	column->with_uid = 1;
+	for (size_t i = 0; i < b->table->rows; i++)
+		column->ker[i] = b->rows[i].kernels;
+	return 0;
+}
+
+static int fill(builder *b, tl_error *err)
+{
+	int code = make_rows(b);
+	if (code == TL_ELIMIT)
+		return tl__fail(err, code, "more than 2^32 kernels in one table");
+	if (code < 0)
+		return tl__nomem(err);
+	b->table->rows = b->events.n;
+	TL_TRY(add_names(b, err));
+	TL_TRY(add_uids(b, err));
+	TL_TRY(tl__event_id_column(b->a, b->table, "pid", TL_EVENT_PID, b->sources, err));
+	TL_TRY(tl__event_id_column(b->a, b->table, "tid", TL_EVENT_TID, b->sources, err));
+	TL_TRY(tl__event_thread_columns(b->a, b->table, b->sources, err));
+	TL_TRY(tl__event_id_column(b->a, b->table, "External id", TL_EVENT_EXTERNAL, b->sources, err));
+	TL_TRY(tl__event_args_columns(b->a, b->table, b->sources, true, err));
+	TL_TRY(add_durations(b, err));
+	TL_TRY(add_modelled(b, err));
+	TL_TRY(tl__metrics_columns(b->table, &b->rows->metrics, sizeof *b->rows, err));
+	TL_TRY(add_params(b, err));
+	return add_kernels(b, err);
+}
+
+int tl__unified_table(tl_table **out, tl_analyzer *a, tl_error *err)
+{
+	builder b = {.a = a};
+
+	*out = NULL;
+	b.table = tl__table_new("unified_perf_table", a->strings, 0);
+	int code = b.table ? fill(&b, err) : tl__nomem(err);
+	TL_VEC_FREE(&b.events);
+	tl__free(b.sources);
+	tl__free(b.rows);
+	tl__buf_free(&b.text);
+	if (code < 0)
+		tl_table_free(b.table);
+	else
+		*out = b.table;
+	return code;
+}
+
+/* ---- summary ---- */
+
+/* The columns behind the keys, in the order of the sheet; those whose source does not exist are left out. */
+typedef enum column_kind { PLAIN, TIME_SUM, TIME_MEAN, KERNELS } column_kind;
+typedef struct column_plan {
+	const char *name, *source;
+	tl_aggregate how;
+	column_kind kind;
+} column_plan;
+
+static const column_plan plan[] = {
+	{"ex_UID", "UID", TL_AGG_FIRST, PLAIN},
+	{"operation_count", "name", TL_AGG_SIZE, PLAIN},
+	{"total_duration_us", "duration_us", TL_AGG_SUM, TIME_SUM},
+	{"mean_duration_us", "duration_us", TL_AGG_MEAN, TIME_MEAN},
+	{"std_duration_us", "duration_us", TL_AGG_STD, PLAIN},
+	{"GFLOPS", "GFLOPS", TL_AGG_FIRST, PLAIN},
+	{"Data Moved (MB)", "Data Moved (MB)", TL_AGG_FIRST, PLAIN},
+	{"FLOPS/Byte", "FLOPS/Byte", TL_AGG_FIRST, PLAIN},
+	{"Compute Spec", "Compute Spec", TL_AGG_FIRST, PLAIN},
+	{"Roofline Bound", "Roofline Bound", TL_AGG_FIRST, PLAIN},
+	{"TB/s_mean", "TB/s", TL_AGG_MEAN, PLAIN},
+	{"TB/s_std", "TB/s", TL_AGG_STD, PLAIN},
+	{"TFLOPS/s_mean", "TFLOPS/s", TL_AGG_MEAN, PLAIN},
+	{"TFLOPS/s_std", "TFLOPS/s", TL_AGG_STD, PLAIN},
+	{"Kernel Time (µs)_mean", "Kernel Time (µs)", TL_AGG_MEAN, TIME_MEAN},
+	{"Kernel Time (µs)_std", "Kernel Time (µs)", TL_AGG_STD, PLAIN},
+	{"Kernel Time (µs)_sum", "Kernel Time (µs)", TL_AGG_SUM, TIME_SUM},
+	{"duration_us_median", "duration_us", TL_AGG_MEDIAN, PLAIN},
+	{"duration_us_min", "duration_us", TL_AGG_MIN, PLAIN},
+	{"duration_us_max", "duration_us", TL_AGG_MAX, PLAIN},
+	{"TB/s_median", "TB/s", TL_AGG_MEDIAN, PLAIN},
+	{"TB/s_min", "TB/s", TL_AGG_MIN, PLAIN},
+	{"TB/s_max", "TB/s", TL_AGG_MAX, PLAIN},
+	{"TFLOPS/s_median", "TFLOPS/s", TL_AGG_MEDIAN, PLAIN},
+	{"TFLOPS/s_min", "TFLOPS/s", TL_AGG_MIN, PLAIN},
+	{"TFLOPS/s_max", "TFLOPS/s", TL_AGG_MAX, PLAIN},
+	{"Roofline Time (µs)_first", "Roofline Time (µs)", TL_AGG_FIRST, PLAIN},
+	{"Pct Roofline_mean", "Pct Roofline", TL_AGG_MEAN, PLAIN},
+	{"Pct Roofline_median", "Pct Roofline", TL_AGG_MEDIAN, PLAIN},
+	{"Pct Roofline_std", "Pct Roofline", TL_AGG_STD, PLAIN},
+	{"Pct Roofline_min", "Pct Roofline", TL_AGG_MIN, PLAIN},
+	{"Pct Roofline_max", "Pct Roofline", TL_AGG_MAX, PLAIN},
+	{"Kernel Time (µs)_median", "Kernel Time (µs)", TL_AGG_MEDIAN, PLAIN},
+	{"Kernel Time (µs)_min", "Kernel Time (µs)", TL_AGG_MIN, PLAIN},
+	{"Kernel Time (µs)_max", "Kernel Time (µs)", TL_AGG_MAX, PLAIN},
+	{"kernel_details_summary", "kernel_details", TL_AGG_FIRST, KERNELS},
+	{"perf_params", "perf_params", TL_AGG_FIRST, PLAIN},
+	{"has_perf_model", "has_perf_model", TL_AGG_FIRST, PLAIN},
+};
+
+static const char *const keys[] = {"name",       "op category", "process_name",  "process_label",  "thread_name",
+				   "Input Dims", "Input type",  "Input Strides", "Concrete Inputs"};
+enum { N_KEYS = sizeof keys / sizeof keys[0] };
+
+static int add_planned(tl_table *out, const tl_groups *groups, const tl_table *unified, const column_plan *p,
+		       tl_error *err)
+{
+	const tl_column *source = tl__table_column(unified, p->source);
+	if (!source)
+		return 0;
+	switch (p->kind) {
+	case TIME_SUM:
+		return tl__aggregate_us(out, p->name, groups, source, err);
+	case TIME_MEAN:
+		return tl__aggregate_mean_us(out, p->name, groups, source, err);
+	case KERNELS:
+		TL_TRY(tl__table_summarize_kernels(out, p->name, groups, unified, p->source, err));
+		return tl__table_add_truncated(out, p->name, "trunc_kernel_details", err);
+	default:
+		return tl__table_aggregate(out, p->name, groups, unified, p->source, p->how, err);
+	}
+}
+
+static int summarize(tl_table *out, const tl_groups *groups, const tl_table *unified, tl_error *err)
+{
+	static const tl_sort_key order[] = {{"Kernel Time (µs)_sum", true}};
+
+	TL_TRY(tl__aggregate_keys(out, groups, unified, keys, N_KEYS, err));
+	for (size_t i = 0; i < sizeof plan / sizeof plan[0]; i++)
+		TL_TRY(add_planned(out, groups, unified, &plan[i], err));
+	/* Stable: rows of equal time stay in order of their first event. */
+	TL_TRY(tl__table_sort(out, order, 1, err));
+	return tl__table_add_percentages(out, order[0].column, err);
+}
+
+int tl__unified_perf_summary(tl_table **out, const tl_table *unified, tl_error *err)
+{
+	tl_groups groups;
+
+	*out = NULL;
+	TL_TRY(tl__table_group(&groups, unified, keys, N_KEYS, true, err));
+	tl_table *table = tl__table_new("unified_perf_summary", unified->strings, groups.n);
+	int code = table ? summarize(table, &groups, unified, err) : tl__nomem(err);
+	tl__groups_free(&groups);
+	if (code < 0)
+		tl_table_free(table);
+	else
+		*out = table;
+	return code;
+}
