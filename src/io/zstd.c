@@ -19,10 +19,13 @@ typedef struct zstd {
 	bool pending; /* the output was filled: the decoder may hold more */
 } zstd;
 
-static bool is_frame(const uint8_t *p, size_t n)
+/* Whether up to four bytes are (the beginning of) the mark of a data frame or a skippable one. */
+static bool is_mark(const uint8_t *p, size_t n)
 {
-	return n >= 4 && (memcmp(p, "\x28\xb5\x2f\xfd", 4) == 0 ||
-			  ((p[0] & 0xf0) == 0x50 && memcmp(p + 1, "\x2a\x4d\x18", 3) == 0));
+	if (n > 4)
+		n = 4;
+	return memcmp(p, "\x28\xb5\x2f\xfd", n) == 0 ||
+	       ((p[0] & 0xf0) == 0x50 && memcmp(p + 1, "\x2a\x4d\x18", n - 1) == 0);
 }
 
 /* Goes to the next frame. 0 (at the end of the stream base.ended is set), or a failure. */
@@ -40,11 +43,10 @@ static int64_t next_frame(zstd *z, tl_error *err)
 		d->ended = true;
 		return 0;
 	}
-	if (!is_frame(input->next, input->avail)) {
-		if (input->avail < 4 && memcmp(input->next, "\x28\xb5\x2f\xfd", input->avail) == 0)
-			return tl__decode_cut_off(d, "zstd");
+	if (!is_mark(input->next, input->avail))
 		return tl__decode_junk(d, "zstd");
-	}
+	if (input->avail < 4)
+		return tl__decode_cut_off(d, "zstd");
 	z->started = z->in_frame = true;
 	z->pending = false;
 	z->hint = ZSTD_initDStream(z->stream);
