@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Several files that appear together or not at all. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,34 +85,54 @@ int tl__staging_file(char **out, tl_staging *staging, const char *name, tl_error
 	return join(out, staging->work, copy, err);
 }
 
-static int rename_file(const tl_staging *staging, const char *name, tl_error *err)
+static int open_dir(int *out, const char *dir, tl_error *err)
 {
-	char *from = NULL, *to = NULL;
-	int code = join(&from, staging->work, name, err);
-	if (code == 0)
-		code = join(&to, staging->dir, name, err);
-	if (code == 0 && rename(from, to) != 0) {
-		code = tl__fail(err, TL_EIO, "cannot replace the file: %s", strerror(errno));
-		tl__error_where(err, to, -1);
-	}
-	tl__free(from);
-	tl__free(to);
+	*out = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (*out >= 0)
+		return 0;
+	int code = tl__fail(err, TL_EIO, "cannot open the directory: %s", strerror(errno));
+	tl__error_where(err, dir, -1);
 	return code;
 }
 
+/* Moves the CSV files from the work directory to where they belong. */
+static int rename_files(tl_staging *staging, int work, int dir, tl_error *err)
+{
+	for (; staging->names.n; staging->names.n--) {
+		char *name = staging->names.v[staging->names.n - 1];
+		if (renameat(work, name, dir, name) != 0) {
+			int code = tl__fail(err, TL_EIO, "cannot replace %s: %s", name, strerror(errno));
+			tl__error_where(err, staging->dir, -1);
+			return code;
+		}
+		tl__free(name);
+	}
+	return 0;
+}
+
+/* From the first rename on nothing here needs memory or a new file, so that as little as possible can fail. */
 int tl__staging_commit(tl_staging *staging, tl_error *err)
 {
+	int work = -1, dir = -1, code = 0;
+	if (staging->work)
+		code = open_dir(&work, staging->work, err);
+	if (staging->work && code == 0)
+		code = open_dir(&dir, staging->dir, err);
 	/* the newest first: its last bytes may still have to be written, which is what can fail; the others, and
-	 * the renaming of CSV files, only change names */
-	while (staging->outputs.n)
-		TL_TRY(tl__output_commit(staging->outputs.v[--staging->outputs.n], err));
-	while (staging->names.n) {
-		TL_TRY(rename_file(staging, staging->names.v[staging->names.n - 1], err));
-		tl__free(staging->names.v[--staging->names.n]);
+	 * the CSV files, only change names */
+	while (staging->outputs.n && code == 0)
+		code = tl__output_commit(staging->outputs.v[--staging->outputs.n], err);
+	if (code == 0)
+		code = rename_files(staging, work, dir, err);
+	if (work >= 0)
+		close(work);
+	if (dir >= 0)
+		close(dir);
+	if (code == 0) { /* the directory stays */
+		tl__free(staging->made);
+		staging->made = NULL;
 	}
-	tl__free(staging->made); /* the directory stays */
-	staging->made = NULL;
-	return 0;
+	return code;
 }
 
 /* Removes `dir` and its parents up to and including `last`, as far as they are empty. */
@@ -135,13 +156,15 @@ void tl__staging_end(tl_staging *staging)
 {
 	for (size_t i = 0; i < staging->outputs.n; i++)
 		tl__output_abort(staging->outputs.v[i]);
+	/* by descriptor, as building paths would need memory that may just have run out */
+	int work = staging->work ? open(staging->work, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 	for (size_t i = 0; i < staging->names.n; i++) {
-		char *path;
-		if (join(&path, staging->work, staging->names.v[i], NULL) == 0)
-			unlink(path);
-		tl__free(path);
+		if (work >= 0)
+			unlinkat(work, staging->names.v[i], 0);
 		tl__free(staging->names.v[i]);
 	}
+	if (work >= 0)
+		close(work);
 	if (staging->work)
 		rmdir(staging->work);
 	if (staging->made)

@@ -167,8 +167,8 @@ static void put_table(summary *s, const char *title, const tl_table *table, cons
 
 	tl__buf_putc(&s->out, '\n');
 	style(s, BOLD);
-	tl__buf_puts(&s->out, title);
-	blanks(s, room + 2 > used ? room + 2 - used : 0);
+	used = put_cut(s, title, room + 2);
+	blanks(s, room + 2 - used);
 	for (size_t i = 0; i < n_numbers; i++) {
 		blanks(s, 2 + widths[i] - tl__utf8_count(numbers[i].head, strlen(numbers[i].head)));
 		tl__buf_puts(&s->out, numbers[i].head);

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/* Which tables make the PyTorch report, and in what order (spec 02 sections 6 and 7). */
+#include "analysis/analysis.h"
+#include "report/report.h"
+#include "tracelens/tree.h"
+
+tl_report_options tl_report_options_default(void)
+{
+	return (tl_report_options){
+		.short_kernel_threshold_us = 10,
+		.short_kernel_bins = 100,
+		.topk_short_kernels = -1,
+	};
+}
+
+/* what the steps below pass on to each other */
+typedef struct report_build {
+	tl_report *report;
+	const tl_report_options *options;
+	tl_tree *tree;
+	tl_analyzer *analyzer;
+	tl_error *err;
+} report_build;
+
+/* Takes a table over as a sheet. Sheets without rows are left out unless `always`. */
+static int add_sheet(report_build *b, tl_table *sheet, bool always)
+{
+	if (!always && tl_table_rows(sheet) == 0) {
+		tl_table_free(sheet);
+		return 0;
+	}
+	/* cells still point into the analyser, which goes before the report does */
+	int code = tl__table_own_values(sheet, b->err);
+	if (code < 0) {
+		tl_table_free(sheet);
+		return code;
+	}
+	return tl__report_add(b->report, sheet, b->err);
+}
+
+static int add_timeline(report_build *b)
+{
+	const double *threshold = b->options->has_micro_idle_threshold ? &b->options->micro_idle_threshold_us : NULL;
+	tl_table *sheet;
+	TL_TRY(tl__gpu_timeline(&sheet, b->analyzer, threshold, b->err));
+	return add_sheet(b, sheet, true);
+}
+
+static int add_launcher_sheets(report_build *b)
+{
+	static int (*const summaries[])(tl_table **, const tl_table *, tl_error *) = {
+		tl__ops_summary_by_category,
+		tl__ops_summary,
+		tl__ops_unique_args,
+	};
+	tl_table *launchers;
+	TL_TRY(tl__launchers(&launchers, b->analyzer, b->err));
+	int code = 0;
+	/* all GPU work may be communication: then nothing launches and there is nothing to sum up */
+	for (size_t i = 0; code == 0 && tl_table_rows(launchers) && i < sizeof summaries / sizeof *summaries; i++) {
+		tl_table *sheet;
+		code = summaries[i](&sheet, launchers, b->err);
+		if (code == 0)
+			code = add_sheet(b, sheet, false);
+	}
+	tl_table_free(launchers);
+	return code;
+}
+
+static int add_unified_sheet(report_build *b)
+{
+	tl_table *unified, *sheet;
+	TL_TRY(tl__unified_table(&unified, b->analyzer, b->err));
+	int code = 0;
+	if (tl_table_rows(unified)) {
+		code = tl__unified_perf_summary(&sheet, unified, b->err);
+		if (code == 0)
+			code = add_sheet(b, sheet, false);
+	}
+	tl_table_free(unified);
+	return code;
+}
+
+static int add_category_sheets(report_build *b)
+{
+	size_t n_families;
+	const char *const *families = tl__perf_sheets(&n_families);
+	for (size_t i = 0; i < n_families; i++) {
+		tl_table *sheets[2] = {NULL, NULL};
+		size_t n = 0;
+		TL_TRY(tl__category_sheets(sheets, &n, b->analyzer, families[i], b->err));
+		int code = 0;
+		for (size_t k = 0; k < n; k++) {
+			if (code == 0)
+				code = add_sheet(b, sheets[k], false);
+			else
+				tl_table_free(sheets[k]);
+		}
+		TL_TRY(code);
+	}
+	return 0;
+}
+
+static int add_short_kernel_sheets(report_build *b, const tl_table *kernels)
+{
+	const tl_report_options *o = b->options;
+	tl_table *sheet;
+	TL_TRY(tl__short_kernel_histogram(&sheet, kernels, o->short_kernel_threshold_us, o->short_kernel_bins, b->err));
+	TL_TRY(add_sheet(b, sheet, true));
+	TL_TRY(tl__short_kernels_summary(&sheet, b->analyzer, kernels, o->short_kernel_threshold_us,
+					 o->topk_short_kernels, b->err));
+	return add_sheet(b, sheet, true);
+}
+
+static int add_kernel_sheets(report_build *b)
+{
+	if (!b->options->enable_kernel_summary && !b->options->short_kernel_study)
+		return 0;
+	tl_table *kernels, *sheet;
+	TL_TRY(tl__kernels(&kernels, b->analyzer, b->err));
+	int code = 0;
+	if (b->options->enable_kernel_summary && tl_table_rows(kernels)) {
+		code = tl__kernel_summary(&sheet, b->analyzer, kernels, b->err);
+		if (code == 0)
+			code = add_sheet(b, sheet, false);
+	}
+	if (code == 0 && b->options->short_kernel_study)
+		code = add_short_kernel_sheets(b, kernels);
+	tl_table_free(kernels);
+	return code;
+}
+
+static int add_collectives(report_build *b)
+{
+	tl_table *sheet;
+	TL_TRY(tl__coll_analysis(&sheet, b->analyzer, b->err));
+	return add_sheet(b, sheet, false);
+}
+
+static int add_health(report_build *b)
+{
+	tl_table *sheet;
+	TL_TRY(tl_tree_health(&sheet, b->tree, b->err));
+	return add_sheet(b, sheet, true);
+}
+
+static int add_sheets(report_build *b)
+{
+	TL_TRY(add_timeline(b));
+	bool host = !tl__analyzer_gpu_only(b->analyzer);
+	if (host) {
+		TL_TRY(add_launcher_sheets(b));
+		TL_TRY(add_unified_sheet(b));
+		TL_TRY(add_category_sheets(b));
+	}
+	TL_TRY(add_kernel_sheets(b));
+	if (host && !b->options->disable_coll_analysis)
+		TL_TRY(add_collectives(b));
+	return add_health(b);
+}
+
+/* Whether there is nothing on the GPU, and what of it the timeline leaves out. */
+static void look_at_gpu_events(report_build *b)
+{
+	const tl_store *store = b->tree->store;
+	b->report->empty = true;
+	for (size_t row = 0; row < store->n && b->report->empty; row++)
+		if (tl__kind_is_gpu(store->kind[row]) && tl__end(store, (tl_row)row) != TL_TIME_NONE)
+			b->report->empty = false;
+	if (!b->options->include_unlinked_kernels)
+		b->report->excluded = tl_tree_unlinked(b->tree, &b->report->excluded_time);
+}
+
+static int check_options(const tl_report_options *o, tl_error *err)
+{
+	/* written so that NaN fails */
+	if (o->has_micro_idle_threshold && !(o->micro_idle_threshold_us >= 0))
+		return tl__fail(err, TL_EINVAL, "the micro-idle threshold must be a number of µs from 0 up");
+	if (o->short_kernel_study && !(o->short_kernel_threshold_us >= 0))
+		return tl__fail(err, TL_EINVAL, "the short-kernel threshold must be a number of µs from 0 up");
+	if (o->short_kernel_study && (o->short_kernel_bins < 1 || o->short_kernel_bins > 1000000))
+		return tl__fail(err, TL_EINVAL, "the histogram needs 1 to 1000000 bins");
+	return 0;
+}
+
+int tl_report_pytorch(tl_report **out, const tl_trace *trace, const tl_report_options *options, tl_error *err)
+{
+	*out = NULL;
+	tl_report_options defaults = tl_report_options_default();
+	report_build b = {.options = options ? options : &defaults, .err = err};
+	TL_TRY(check_options(b.options, err));
+	b.report = tl__report_new();
+	if (!b.report)
+		return tl__nomem(err);
+
+	int code = tl_tree_build(&b.tree, trace, NULL, err);
+	if (code == 0) {
+		look_at_gpu_events(&b);
+		tl_analyzer_options ao = {.include_unlinked = b.options->include_unlinked_kernels};
+		code = tl__analyzer_new(&b.analyzer, b.tree, &ao, err);
+	}
+	if (code == 0)
+		code = add_sheets(&b);
+	tl__analyzer_free(b.analyzer);
+	tl_tree_free(b.tree);
+	if (code < 0) {
+		tl_report_free(b.report);
+		return code;
+	}
+	*out = b.report;
+	return 0;
+}
