@@ -2,8 +2,10 @@
 /** @file analyzer.c The analyser: what the analyses share, computed once per distinct name or text. */
 #include "analysis/analyzer.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+#include "analysis/order.h"
+#include "tree/sort.h"
 
 /* ---- caches ---- */
 
@@ -245,39 +247,12 @@ tl_kernel tl__analyzer_kernel(const tl_analyzer *a, tl_row gpu_event)
 	return kernel;
 }
 
-typedef struct ordered_kernel {
-	tl_time start;
-	tl_pos pos; /* TL_POS_NONE: unlinked, after linked ones */
-	tl_row row;
-	const char *name;
-	tl_time dur;
-} ordered_kernel;
-
-static int compare_kernels(const void *left, const void *right)
+static size_t gather_kernels(const tl_store *store, tl_row *out, const tl_row *rows, size_t n)
 {
-	const ordered_kernel *x = left, *y = right;
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	if (x->pos != y->pos)
-		return x->pos < y->pos ? -1 : 1;
-	int names = strcmp(x->name, y->name);
-	if (names != 0)
-		return names;
-	if (x->dur != y->dur)
-		return x->dur < y->dur ? -1 : 1;
-	return x->row < y->row ? -1 : x->row > y->row;
-}
-
-static size_t gather_kernels(const tl_analyzer *a, ordered_kernel *out, const tl_row *rows, size_t n)
-{
-	const tl_store *store = a->store;
 	size_t count = 0;
-	for (size_t i = 0; i < n; i++) {
-		tl_row row = rows[i];
-		if (store->kind[row] == TL_KIND_KERNEL)
-			out[count++] = (ordered_kernel){store->start[row], a->tree->pos_of_row[row], row,
-							tl__name(store, row), store->dur[row]};
-	}
+	for (size_t i = 0; i < n; i++)
+		if (store->kind[rows[i]] == TL_KIND_KERNEL)
+			out[count++] = rows[i];
 	return count;
 }
 
@@ -286,20 +261,15 @@ int tl__analyzer_all_kernels(tl_analyzer *a, tl_row **out, size_t *n)
 	const tl_tree *tree = a->tree;
 	*out = NULL;
 	*n = 0;
-	ordered_kernel *all = tl__malloc((tree->n_gpu + tree->n_unlinked + 1) * sizeof *all);
-	if (!all)
+	tl_row *rows = tl__malloc((tree->n_gpu + tree->n_unlinked + 1) * sizeof *rows);
+	if (!rows)
 		return TL_ENOMEM;
-	size_t count = gather_kernels(a, all, tree->gpu, tree->n_gpu);
-	count += gather_kernels(a, all + count, tree->unlinked, tree->n_unlinked);
-	qsort(all, count, sizeof *all, compare_kernels);
-	tl_row *rows = tl__malloc((count + 1) * sizeof *rows);
-	if (!rows) {
-		tl__free(all);
+	size_t count = gather_kernels(a->store, rows, tree->gpu, tree->n_gpu);
+	count += gather_kernels(a->store, rows + count, tree->unlinked, tree->n_unlinked);
+	if (tl__sort(rows, count, tl__gpu_event_before, tree) < 0) {
+		tl__free(rows);
 		return TL_ENOMEM;
 	}
-	for (size_t i = 0; i < count; i++)
-		rows[i] = all[i].row;
-	tl__free(all);
 	*out = rows;
 	*n = count;
 	return 0;

@@ -8,9 +8,9 @@
 /** Kernel launchers (spec 02 section 2): the operation that a GPU event is booked on. */
 typedef struct tl_launcher_list {
 	size_t n;
-	tl_pos *pos;     /* launchers by start, ties in pre-order */
+	tl_pos *pos;     /* launchers by start, then thread (analysis/order.h) */
 	uint32_t *first; /* n + 1 offsets into kernels */
-	tl_row *kernels; /* GPU events of each launcher by start, ties in launch order; no communication */
+	tl_row *kernels; /* GPU events of each launcher by start, then launch; no communication */
 	tl_map index;    /* position -> index of the launcher */
 } tl_launcher_list;
 
@@ -80,8 +80,8 @@ void tl__launcher_list_free(tl_launcher_list *list);
 tl_kernel tl__analyzer_kernel(const tl_analyzer *a, tl_row gpu_event);
 
 /**
- * Kernels (no copies, no memsets) of the trace, linked or not, by start; ties in launch order, then by name,
- * so that the order does not depend on the order of the file. *out is the caller's, freed with tl__free.
+ * Kernels (no copies, no memsets) of the trace, linked or not, by start, ties by launch (analysis/order.h).
+ * *out is the caller's, freed with tl__free.
  */
 int tl__analyzer_all_kernels(tl_analyzer *a, tl_row **out, size_t *n);
 

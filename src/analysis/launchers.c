@@ -4,11 +4,12 @@
  * Which host event each GPU event is booked on (spec 02 sections 2.1 to 2.3): the nearest operation above
  * its launch, or the launch itself when no operation is there.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/analyzer.h"
 #include "analysis/columns.h"
+#include "analysis/order.h"
+#include "tree/sort.h"
 
 /* ---- finding launchers ---- */
 
@@ -106,83 +107,22 @@ static int assign(tl_analyzer *a, tl_launcher_list *list, uint32_t *of_gpu)
 	return code;
 }
 
-typedef struct launcher_key {
-	tl_time start;
-	tl_pos pos;
-	uint32_t index;
-} launcher_key;
-
-static int compare_launchers(const void *left, const void *right)
-{
-	const launcher_key *x = left, *y = right;
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return x->pos < y->pos ? -1 : x->pos > y->pos;
-}
-
 /* Puts launchers into order of start and renumbers of_gpu. */
 static int sort_launchers(const tl_tree *tree, tl_launcher_list *list, uint32_t *of_gpu)
 {
-	launcher_key *keys = tl__malloc((list->n + 1) * sizeof *keys);
 	uint32_t *rank = tl__malloc((list->n + 1) * sizeof *rank);
-	int code = keys && rank ? 0 : TL_ENOMEM;
-	if (code == 0) {
-		for (size_t i = 0; i < list->n; i++)
-			keys[i] =
-				(launcher_key){tree->store->start[tree->row[list->pos[i]]], list->pos[i], (uint32_t)i};
-		qsort(keys, list->n, sizeof *keys, compare_launchers);
-		for (size_t i = 0; i < list->n; i++) {
-			rank[keys[i].index] = (uint32_t)i;
-			list->pos[i] = keys[i].pos;
-		}
-		for (size_t i = 0; i < tree->n_gpu; i++)
-			if (of_gpu[i] != UINT32_MAX)
-				of_gpu[i] = rank[of_gpu[i]];
-		for (size_t i = 0; i < list->n && code == 0; i++)
-			code = tl__map_set(&list->index, list->pos[i], (uint32_t)i);
+	if (!rank)
+		return TL_ENOMEM;
+	int code = tl__sort(list->pos, list->n, tl__position_before, tree);
+	for (size_t i = 0; i < list->n && code == 0; i++) {
+		rank[tl__map_get(&list->index, list->pos[i])] = (uint32_t)i;
+		code = tl__map_set(&list->index, list->pos[i], (uint32_t)i);
 	}
-	tl__free(keys);
+	for (size_t i = 0; i < tree->n_gpu && code == 0; i++)
+		if (of_gpu[i] != UINT32_MAX)
+			of_gpu[i] = rank[of_gpu[i]];
 	tl__free(rank);
 	return code;
-}
-
-typedef struct kernel_key {
-	tl_time start;
-	uint32_t order;
-	tl_row row;
-} kernel_key;
-
-static int compare_kernel_keys(const void *left, const void *right)
-{
-	const kernel_key *x = left, *y = right;
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return x->order < y->order ? -1 : x->order > y->order;
-}
-
-static bool in_order(const tl_store *store, const tl_row *rows, size_t n)
-{
-	for (size_t i = 1; i < n; i++)
-		if (store->start[rows[i]] < store->start[rows[i - 1]])
-			return false;
-	return true;
-}
-
-/* Stable sort by start; launch order is mostly that order already. */
-static int sort_kernels(const tl_store *store, tl_row *rows, size_t n)
-{
-	if (in_order(store, rows, n))
-		return 0;
-	kernel_key *keys = tl__malloc(n * sizeof *keys);
-	if (!keys)
-		return TL_ENOMEM;
-	for (size_t i = 0; i < n; i++)
-		keys[i] = (kernel_key){store->start[rows[i]], (uint32_t)i, rows[i]};
-	qsort(keys, n, sizeof *keys, compare_kernel_keys);
-	for (size_t i = 0; i < n; i++)
-		rows[i] = keys[i].row;
-	tl__free(keys);
-	return 0;
 }
 
 /* Distributes the GPU events over their launchers. */
@@ -202,7 +142,8 @@ static int collect_kernels(const tl_tree *tree, tl_launcher_list *list, const ui
 		if (of_gpu[i] != UINT32_MAX)
 			list->kernels[list->first[of_gpu[i] + 1]++] = tree->gpu[i];
 	for (size_t i = 0; i < list->n; i++)
-		TL_TRY(sort_kernels(tree->store, list->kernels + list->first[i], list->first[i + 1] - list->first[i]));
+		TL_TRY(tl__sort(list->kernels + list->first[i], list->first[i + 1] - list->first[i],
+				tl__gpu_event_before, tree));
 	return 0;
 }
 

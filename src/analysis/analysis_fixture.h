@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/** @file analysis_fixture.h From a store made in memory to an analyser, and looking at cells; for unit tests only. */
+#ifndef TL_ANALYSIS_ANALYSIS_FIXTURE_H
+#define TL_ANALYSIS_ANALYSIS_FIXTURE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <string.h>
+
+#include "analysis/analyzer.h"
+#include "trace/store_fixture.h"
+
+typedef struct fixture {
+	tl_trace trace;
+	tl_tree *tree;
+	tl_analyzer *a;
+} fixture;
+
+/** Takes over the store. */
+static inline void fixture_open_with(fixture *f, tl_store *store, const tl_analyzer_options *options)
+{
+	tl_error err = TL_ERROR_INIT;
+	*f = (fixture){.trace.store = store};
+	assert_int_equal(tl_tree_build(&f->tree, &f->trace, NULL, &err), 0);
+	assert_int_equal(tl__analyzer_new(&f->a, f->tree, options, &err), 0);
+}
+
+static inline void fixture_open(fixture *f, tl_store *store)
+{
+	fixture_open_with(f, store, NULL);
+}
+
+static inline void fixture_close(fixture *f)
+{
+	tl__analyzer_free(f->a);
+	tl_tree_free(f->tree);
+	tl__store_free(f->trace.store);
+}
+
+static inline size_t column_index(const tl_table *table, const char *name)
+{
+	ptrdiff_t index = tl_table_find_column(table, name);
+	if (index < 0)
+		fail_msg("no column '%s'", name);
+	return (size_t)index;
+}
+
+static inline void expect_text(const tl_table *table, size_t row, const char *column, const char *expected)
+{
+	char text[1024];
+	assert_true(row < tl_table_rows(table));
+	tl_table_text(table, column_index(table, column), row, text, sizeof text);
+	assert_string_equal(text, expected);
+}
+
+static inline void expect_number(const tl_table *table, size_t row, const char *column, double expected)
+{
+	assert_true(row < tl_table_rows(table));
+	double value = tl_table_double(table, column_index(table, column), row);
+	if (!(fabs(value - expected) <= 1e-9 * fmax(1, fabs(expected))))
+		fail_msg("'%s' of row %zu: %.17g, expected %.17g", column, row, value, expected);
+}
+
+static inline void expect_empty(const tl_table *table, size_t row, const char *column)
+{
+	assert_true(tl_table_is_null(table, column_index(table, column), row));
+}
+
+#endif
