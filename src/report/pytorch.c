@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Which tables make the PyTorch report, and in what order (spec 02 sections 6 and 7). */
+#include <string.h>
+
 #include "analysis/analysis.h"
 #include "report/report.h"
+#include "trace/store.h"
 #include "tracelens/tree.h"
 
 tl_report_options tl_report_options_default(void)
@@ -137,10 +140,36 @@ static int add_collectives(report_build *b)
 	return add_sheet(b, sheet, false);
 }
 
+/* What became of GPU events without a launch depends on an option, which the health table does not know. */
+static int explain_unlinked(report_build *b, tl_table *health)
+{
+	const tl_column *kind = tl__table_column(health, "kind");
+	tl_column *meaning = tl__table_column(health, "meaning");
+	for (size_t r = 0; kind && meaning && r < health->rows; r++) {
+		if (strcmp(tl__str(health->strings, kind->str[r]), tl__health_name(TL_HEALTH_NO_LAUNCH)) != 0)
+			continue;
+		tl_str text = tl__table_str(
+			health, b->options->include_unlinked_kernels
+					? "GPU events whose launch is not in the trace; counted in the timeline, as "
+					  "--include_unlinked_kernels asks."
+					: "GPU events whose launch is not in the trace; left out of the timeline, "
+					  "--include_unlinked_kernels counts them.");
+		if (text == TL_STR_FAIL)
+			return tl__nomem(b->err);
+		meaning->str[r] = text;
+	}
+	return 0;
+}
+
 static int add_health(report_build *b)
 {
 	tl_table *sheet;
 	TL_TRY(tl_tree_health(&sheet, b->tree, b->err));
+	int code = explain_unlinked(b, sheet);
+	if (code < 0) {
+		tl_table_free(sheet);
+		return code;
+	}
 	return add_sheet(b, sheet, true);
 }
 
