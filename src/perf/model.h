@@ -112,5 +112,22 @@ const tl_arch *tl__arch_find(const char *name);
 double tl__arch_bandwidth(const tl_arch *arch); /* bytes per second; 0 when unknown */
 /** Rate in FLOP/s for "matrix_bf16"; achievable when known, else peak (sets *is_peak); 0 when unknown. */
 double tl__arch_rate(const tl_arch *arch, const char *spec, bool *is_peak);
+/** Memory of the platform in bytes; 0 when unknown. */
+double tl__arch_memory(const tl_arch *arch);
+/** Names of the platforms that ship with the program, in order; NULL past the last. */
+const char *tl__arch_name(size_t index);
+
+/** Least time for some work on a platform. */
+typedef struct tl_roofline {
+	double time_us;     /* microseconds */
+	bool compute_bound; /* else memory bound */
+	bool is_peak;       /* the rate is the data sheet's, none is known to be achievable */
+} tl_roofline;
+/**
+ * Roofline of `flops` FLOPs and `*bytes` bytes (NULL: unknown) at the rate of a compute spec
+ * ("matrix_bf16"). False when it cannot be told: arch NULL, no rate or bandwidth, bytes
+ * unknown, no FLOPs.
+ */
+bool tl__roofline(tl_roofline *out, const tl_arch *arch, const char *spec, double flops, const double *bytes);
 
 #endif

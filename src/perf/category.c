@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* Category of an operation: by its name, else by the name of its first kernel. */
+#include <string.h>
+
+#include "perf/model.h"
+#include "perf/registry.h"
+
+static const struct entry {
+	const char *name, *category;
+} entries[] = {
+#define CATEGORY(name, category) {name, category},
+#include "perf/categories.def"
+#undef CATEGORY
+};
+
+enum { N_ENTRIES = sizeof entries / sizeof *entries };
+
+const char *tl__perf_category_name(size_t index)
+{
+	return index < N_ENTRIES ? entries[index].name : NULL;
+}
+
+static const char *listed(const char *name, size_t n)
+{
+	size_t low = 0, high = N_ENTRIES;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2, length = strlen(entries[middle].name);
+		int order = memcmp(entries[middle].name, name, length < n ? length : n);
+		if (order == 0)
+			order = length < n ? -1 : length > n;
+		if (order == 0)
+			return entries[middle].category;
+		if (order < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
+}
+
+static bool begins(const char *name, size_t n, const char *prefix)
+{
+	size_t length = strlen(prefix);
+	return n >= length && !memcmp(name, prefix, length);
+}
+
+/* Only kernels of PyTorch itself are told apart. */
+static const char *by_kernel(const char *kernel)
+{
+	static const char *const kinds[] = {"elementwise", "reduce", "multi_tensor_apply"};
+	if (!kernel || strncmp(kernel, "void at::native", 15))
+		return NULL;
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		if (strstr(kernel, kinds[i]))
+			return kinds[i];
+	return NULL;
+}
+
+const char *tl__perf_category(const char *name, size_t n, const char *first_kernel)
+{
+	const char *category = listed(name, n);
+	if (category)
+		return category;
+	const tl_perf_model *model = tl__perf_model_exact(name, n);
+	if (model)
+		return model->category;
+	if (begins(name, n, "triton"))
+		return "triton";
+	if (begins(name, n, "record_param_comms"))
+		return "record_param_comms";
+	category = by_kernel(first_kernel);
+	return category ? category : "other";
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/** @file families.h The evaluation functions of all models; formulas stand at their definitions. */
+#ifndef TL_PERF_FAMILIES_H
+#define TL_PERF_FAMILIES_H
+
+#include "perf/model.h"
+
+#define TL_PERF_MODEL(name) int name(const tl_perf_input *in, tl_arena *arena, tl_perf_result *out)
+
+/* gemm.c */
+TL_PERF_MODEL(tl__model_mm);
+TL_PERF_MODEL(tl__model_addmm);
+TL_PERF_MODEL(tl__model_scaled_mm);
+TL_PERF_MODEL(tl__model_bmm);
+TL_PERF_MODEL(tl__model_baddbmm);
+TL_PERF_MODEL(tl__model_vllm_dynamic_quant);
+TL_PERF_MODEL(tl__model_te_gemm);
+TL_PERF_MODEL(tl__model_te_pseudo);
+TL_PERF_MODEL(tl__model_hipblaslt_fp8);
+TL_PERF_MODEL(tl__model_hipblaslt_fp4);
+TL_PERF_MODEL(tl__model_gemm_a4w4);
+/* grouped_gemm.c */
+TL_PERF_MODEL(tl__model_grouped_gemm);
+TL_PERF_MODEL(tl__model_grouped_gemm_variable_k);
+/* sdpa.c */
+TL_PERF_MODEL(tl__model_flash_fwd);
+TL_PERF_MODEL(tl__model_flash_bwd);
+TL_PERF_MODEL(tl__model_flash_varlen_fwd);
+TL_PERF_MODEL(tl__model_flash_varlen_bwd);
+TL_PERF_MODEL(tl__model_sdpa_efficient);
+TL_PERF_MODEL(tl__model_sdpa_flash);
+TL_PERF_MODEL(tl__model_aiter_fwd);
+TL_PERF_MODEL(tl__model_aiter_bwd);
+TL_PERF_MODEL(tl__model_aiter_wrapper_fwd);
+TL_PERF_MODEL(tl__model_aiter_wrapper_bwd);
+TL_PERF_MODEL(tl__model_aiter_mha_bwd);
+TL_PERF_MODEL(tl__model_flash_v3);
+TL_PERF_MODEL(tl__model_evoformer);
+/* conv.c */
+TL_PERF_MODEL(tl__model_conv);
+TL_PERF_MODEL(tl__model_conv_bwd);
+TL_PERF_MODEL(tl__model_conv_fused);
+TL_PERF_MODEL(tl__model_conv_fused_bwd);
+/* elementwise.c */
+TL_PERF_MODEL(tl__model_unary);
+TL_PERF_MODEL(tl__model_replication_pad);
+TL_PERF_MODEL(tl__model_upsample);
+TL_PERF_MODEL(tl__model_quantize_fp8);
+TL_PERF_MODEL(tl__model_quantize_mxfp4);
+TL_PERF_MODEL(tl__model_binary);
+TL_PERF_MODEL(tl__model_silu_mul);
+/* reduce.c */
+TL_PERF_MODEL(tl__model_reduce);
+/* norm.c */
+TL_PERF_MODEL(tl__model_batch_norm);
+TL_PERF_MODEL(tl__model_layer_norm);
+TL_PERF_MODEL(tl__model_group_norm);
+TL_PERF_MODEL(tl__model_rms_norm);
+TL_PERF_MODEL(tl__model_batch_norm_bwd);
+TL_PERF_MODEL(tl__model_batch_norm_bwd_vendor);
+TL_PERF_MODEL(tl__model_layer_norm_bwd);
+TL_PERF_MODEL(tl__model_group_norm_bwd);
+TL_PERF_MODEL(tl__model_instance_norm_bwd);
+TL_PERF_MODEL(tl__model_rms_norm_bwd);
+TL_PERF_MODEL(tl__model_ln_modulate);
+TL_PERF_MODEL(tl__model_ln_modulate_bwd);
+/* sequence.c */
+TL_PERF_MODEL(tl__model_moe_comm);
+TL_PERF_MODEL(tl__model_causal_conv1d);
+TL_PERF_MODEL(tl__model_rope);
+TL_PERF_MODEL(tl__model_cross_entropy);
+TL_PERF_MODEL(tl__model_mamba);
+/* triton.c */
+TL_PERF_MODEL(tl__model_triton);
+
+#endif

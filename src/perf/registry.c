@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* The registry: which operation name has which model, category and sheet. */
+#include <string.h>
+
+#include "perf/families.h"
+#include "perf/model.h"
+#include "perf/registry.h"
+
+/* Kernel names tell the transposes of matrix multiplications. */
+enum { ARGS = TL_READS_ARGS, GEMM = TL_READS_ARGS | TL_READS_KERNELS, FORWARD = TL_READS_FORWARD };
+
+static const tl_perf_model models[] = {
+#define MODEL(id, name, category, bwd_category, sheet, reads, eval) {name, category, bwd_category, sheet, reads, eval},
+#include "perf/models.def"
+#undef MODEL
+};
+
+enum model_id {
+#define MODEL(id, name, category, bwd_category, sheet, reads, eval) ID_##id,
+#include "perf/models.def"
+#undef MODEL
+	N_MODELS
+};
+
+static const uint16_t by_name[] = {
+#define SORTED(id) ID_##id,
+#include "perf/sorted.def"
+#undef SORTED
+};
+
+_Static_assert(sizeof by_name / sizeof *by_name == N_MODELS, "each model once in sorted.def");
+
+/* Models of names that only begin alike; they belong to no sheet. */
+static const tl_perf_model patterns[] = {
+	{"triton_poi_", "triton", NULL, NULL, ARGS, tl__model_triton},
+	{"triton_red_", "triton", NULL, NULL, ARGS, tl__model_triton},
+	{"triton_per_", "triton", NULL, NULL, ARGS, tl__model_triton},
+};
+
+static const char *const sheets[] = {
+	"GEMM",
+	"SDPA",
+	"CONV",
+	"InferenceAttention",
+	"BinaryElementwise",
+	"GroupedGEMM",
+	"MoE_comm",
+	"SSM",
+	"RoPE",
+	"CrossEntropy",
+	"UnaryElementwise",
+	"MoE_fused",
+	"MoE_unfused",
+	"MoE_aux",
+	"RMSNorm",
+	"elementwise",
+	"GroupQuant",
+	"FusedRoPE",
+	"CustomCollective",
+	"mHC",
+	"Normalization",
+	"Reduce",
+};
+
+/* Order of a terminated and a counted name; the counted one may hold any bytes. */
+static int compare(const char *entry, const char *name, size_t n)
+{
+	size_t length = strlen(entry);
+	int order = memcmp(entry, name, length < n ? length : n);
+	return order ? order : length < n ? -1 : length > n;
+}
+
+const tl_perf_model *tl__perf_model_exact(const char *name, size_t n)
+{
+	size_t low = 0, high = N_MODELS;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const tl_perf_model *model = &models[by_name[middle]];
+		int order = compare(model->name, name, n);
+		if (order == 0)
+			return model;
+		if (order < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
+}
+
+const tl_perf_model *tl__perf_model(const char *name, size_t n)
+{
+	const tl_perf_model *model = tl__perf_model_exact(name, n);
+	for (size_t i = 0; !model && i < sizeof patterns / sizeof *patterns; i++) {
+		size_t length = strlen(patterns[i].name);
+		if (n >= length && !memcmp(patterns[i].name, name, length))
+			model = &patterns[i];
+	}
+	return model;
+}
+
+const tl_perf_model *tl__perf_models(size_t *n)
+{
+	*n = N_MODELS;
+	return models;
+}
+
+const tl_perf_model *tl__perf_model_sorted(size_t index)
+{
+	return index < N_MODELS ? &models[by_name[index]] : NULL;
+}
+
+const char *const *tl__perf_sheets(size_t *n)
+{
+	*n = sizeof sheets / sizeof *sheets;
+	return sheets;
+}
