@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The unified table: which events it collects and what it says of them. Expected values from spec 02 section
+ * 5 (the worked example at the end of 5.1), and from the formulas of spec 03 sections 4.1 and 6.1 by hand.
+ */
+#include "analysis/metrics_fixture.h"
+
+#include <stdio.h>
+
+static tl_table *table_of(fixture *f)
+{
+	tl_error err = TL_ERROR_INIT;
+	tl_table *table;
+	assert_int_equal(tl__unified_table(&table, f->a, &err), 0);
+	return table;
+}
+
+static tl_table *summary_of(fixture *f)
+{
+	tl_error err = TL_ERROR_INIT;
+	tl_table *table = table_of(f), *summary;
+	assert_int_equal(tl__unified_perf_summary(&summary, table, &err), 0);
+	tl_table_free(table);
+	return summary;
+}
+
+/* ---- collection ---- */
+
+static void a_kernel_beside_a_modelled_operation_is_a_row_of_its_own(void **state)
+{
+	(void)state;
+	tl_store *s = tl__store_new();
+	tl_fixture_op(s, "outer", HOST, FORWARD_THREAD, 0, 100);
+	launch_kernel(s, FORWARD_THREAD, "extra", 1, 20, 1);
+	tl_row mm = add_mm(s, 50, 10, 2);
+	int64_t events = (int64_t)s->n;
+	fixture f;
+	fixture_open(&f, s);
+	tl_table *t = summary_of(&f);
+	assert_int_equal(tl_table_rows(t), 2);
+	expect_text(t, 0, "name", "outer->extra (Synthetic Op)");
+	expect_text(t, 0, "op category", "other");
+	expect_number(t, 0, "Kernel Time (µs)_sum", 20);
+	expect_number(t, 0, "total_duration_us", 100);
+	expect_number(t, 0, "ex_UID", (double)events);
+	expect_text(t, 0, "has_perf_model", "False");
+	expect_empty(t, 0, "GFLOPS");
+	expect_empty(t, 0, "perf_params");
+	expect_text(t, 1, "name", "aten::mm");
+	expect_text(t, 1, "op category", "GEMM");
+	expect_number(t, 1, "ex_UID", mm);
+	expect_number(t, 1, "Kernel Time (µs)_sum", 10);
+	expect_text(t, 1, "has_perf_model", "True");
+	expect_number(t, 1, "GFLOPS", 65536 / 1e9);
+	expect_number(t, 1, "Data Moved (MB)", 7168 / 1048576.0);
+	expect_number(t, 1, "FLOPS/Byte", 65536 / 7168.0);
+	expect_number(t, 1, "TFLOPS/s_mean", 65536 / 1e12 / 10e-6);
+	expect_number(t, 1, "TB/s_mean", 7168 / 1e12 / 10e-6);
+	expect_text(t, 1, "Compute Spec", "matrix_bf16");
+	expect_number(t, 1, "Cumulative Percentage (%)", 100);
+	expect_text(t, 1, "Input Dims", "((64, 32), (32, 16))");
+	assert_int_equal(tl_table_find_column(t, "Roofline Bound"), -1);
+	tl_table_free(t);
+	fixture_close(&f);
+}
+
+static void the_outermost_modelled_operation_stands_for_all_below(void **state)
+{
+	(void)state;
+	tl_store *s = tl__store_new();
+	tl_fixture_op(s, "aten::linear", HOST, FORWARD_THREAD, 0, 100);
+	tl_row addmm = tl_fixture_op(s, "aten::addmm", HOST, FORWARD_THREAD, 1, 90);
+	set_args(s, addmm, "[[16],[64,32],[32,16],[],[]]", "[\"float\",\"float\",\"float\",\"Scalar\",\"Scalar\"]",
+		 NULL);
+	tl_fixture_op(s, "aten::copy_", HOST, FORWARD_THREAD, 2, 20);
+	launch_kernel(s, FORWARD_THREAD, "copy", 3, 3, 1);
+	launch_kernel(s, FORWARD_THREAD, "gemm", 40, 7, 2);
+	fixture f;
+	fixture_open(&f, s);
+	tl_table *t = table_of(&f);
+	assert_int_equal(tl_table_rows(t), 1);
+	expect_text(t, 0, "name", "aten::addmm");
+	expect_number(t, 0, "Kernel Time (µs)", 10);
+	expect_number(t, 0, "GFLOPS", (65536 + 64 * 16) / 1e9); /* with bias */
+	tl_table_free(t);
+	fixture_close(&f);
+}
+
+static void an_operation_without_gpu_work_has_no_row(void **state)
+{
+	(void)state;
+	tl_store *s = tl__store_new();
+	tl_row mm = tl_fixture_op(s, "aten::mm", HOST, FORWARD_THREAD, 0, 10);
+	set_args(s, mm, "[[64,32],[32,16]]", "[\"float\",\"float\"]", NULL);
+	fixture f;
+	fixture_open(&f, s);
+	tl_table *t = table_of(&f), *summary;
+	tl_error err = TL_ERROR_INIT;
+	assert_int_equal(tl_table_rows(t), 0);
+	assert_int_equal(tl__unified_perf_summary(&summary, t, &err), 0);
+	assert_int_equal(tl_table_rows(summary), 0);
+	tl_table_free(summary);
+	tl_table_free(t);
+	fixture_close(&f);
+}
+
+static void communication_is_left_out_and_its_neighbours_kept(void **state)
+{
+	(void)state;
+	tl_store *s = tl__store_new();
+	tl_fixture_op(s, "c10d::allreduce_", HOST, FORWARD_THREAD, 0, 100);
+	launch_kernel(s, FORWARD_THREAD, "ncclDevKernel_Generic", 1, 500, 1);
+	launch_kernel(s, FORWARD_THREAD, "prepare", 10, 5, 2);
+	fixture f;
+	fixture_open(&f, s);
+	tl_table *t = table_of(&f);
+	assert_int_equal(tl_table_rows(t), 1);
+	expect_text(t, 0, "name", "c10d::allreduce_->prepare (Synthetic Op)");
+	expect_number(t, 0, "Kernel Time (µs)", 5);
+	tl_table_free(t);
+	fixture_close(&f);
+}
+
+static void a_launch_without_operation_gives_synthetic_rows_first(void **state)
+{
+	(void)state;
+	tl_store *s = tl__store_new();
+	tl_fixture_op(s, "c10d::allreduce_", HOST, FORWARD_THREAD, 0, 100);
+	launch_kernel(s, FORWARD_THREAD, "ncclDevKernel_Generic", 1, 500, 1);
+	launch_kernel(s, FORWARD_THREAD, "prepare", 10, 5, 2);
+	launch_kernel(s, FORWARD_THREAD, "lonely", 200, 3, 3);
+	double events = (double)s->n;
+	fixture f;
+	fixture_open(&f, s);
+	tl_table *t = table_of(&f);
+	assert_int_equal(tl_table_rows(t), 2);
+	expect_text(t, 0, "name", "hipLaunchKernel->lonely (Synthetic Op)");
+	expect_number(t, 0, "UID", events);
+	expect_number(t, 0, "duration_us", 1);
+	expect_number(t, 1, "UID", events + 1);
+	tl_table_free(t);
+	fixture_close(&f);
+}
+
+/* Kernels below 10 levels of runtime calls are still launched by the operation; below 11 they are not. */
+static void launches_count_through_ten_levels(void **state)
+{
+	(void)state;
+	for (int levels = 10; levels <= 11; levels++) {
+		tl_store *s = tl__store_new();
+		tl_fixture_op(s, "op", HOST, FORWARD_THREAD, 0, 100);
+		for (int i = 1; i < levels; i++)
+			tl_fixture_launch(s, "hipWrapper", HOST, FORWARD_THREAD, i, 100 - 2 * i, TL_ID_NONE);
+		launch_kernel(s, FORWARD_THREAD, "k", 40, 5, 1);
+		fixture f;
+		fixture_open(&f, s);
+		tl_table *t = table_of(&f);
+		assert_int_equal(tl_table_rows(t), 1);
+		expect_text(t, 0, "name", levels == 10 ? "op" : "op->k (Synthetic Op)");
+		tl_table_free(t);
+		fixture_close(&f);
+	}
+}
+
+/* ---- sole backward operations ---- */
+
+static void a_sole_backward_operation_has_the_metrics_of_the_backward_pass(void **state)
+{
+	(void)state;
+	tl_store *s = tl__store_new();
+	add_attention(s, 0, 1, 77);
+	tl_row main = add_backward(s, 100, "aten::_flash_attention_backward", 2, 10, 77);
+	fixture f;
+	fixture_open(&f, s);
+	tl_table *t = table_of(&f);
+	assert_int_equal(tl_table_rows(t), 2);
+	expect_text(t, 0, "name", attention_name);
+	expect_text(t, 0, "op category", "SDPA_fwd");
+	expect_number(t, 0, "GFLOPS", 1048576 / 1e9);
+	expect_number(t, 1, "UID", main);
+	expect_text(t, 1, "op category", "SDPA_bwd");
+	expect_text(t, 1, "has_perf_model", "True");
+	expect_number(t, 1, "Kernel Time (µs)", 10);
+	expect_number(t, 1, "GFLOPS", 2621440 / 1e9);
+	expect_number(t, 1, "TFLOPS/s", 2621440 / 1e12 / 10e-6);
+	expect_number(t, 1, "Data Moved (MB)", 57344 / 1048576.0);
+	tl_table_free(t);
+	fixture_close(&f);
+}
+
+static void a_modelled_operation_below_the_backward_one_counts_instead(void **state)
+{
+	(void)state;
+	tl_store *s = tl__store_new();
+	add_attention(s, 0, 1, 77);
+	add_backward(s, 100, "aten::copy_", 1, 10, 77);
+	fixture f;
+	fixture_open(&f, s);
+	tl_table *t = table_of(&f);
+	assert_int_equal(tl_table_rows(t), 2);
+	expect_text(t, 1, "name", "aten::copy_");
+	expect_text(t, 1, "op category", "elementwise");
+	tl_table_free(t);
+	fixture_close(&f);
+}
+
+static void two_backward_operations_of_one_name_are_not_sole(void **state)
+{
+	(void)state;
+	tl_store *s = tl__store_new();
+	add_attention(s, 0, 1, 77);
+	tl_row node =
+		tl_fixture_op(s, "autograd::engine::evaluate_function: SdpaBackward0", HOST, BACKWARD_THREAD, 100, 100);
+	tl_fixture_op_args(s, node)->sequence = 77;
+	for (int i = 0; i < 2; i++) {
+		tl_fixture_op(s, "SdpaBackward0", HOST, BACKWARD_THREAD, 101 + 20 * i, 10);
+		launch_kernel(s, BACKWARD_THREAD, "attn_bwd", 102 + 20 * i, 5, 10 + (tl_id)i);
+	}
+	fixture f;
+	fixture_open(&f, s);
+	tl_table *t = table_of(&f);
+	assert_int_equal(tl_table_rows(t), 3);
+	for (size_t row = 1; row < 3; row++) {
+		expect_text(t, row, "name", "SdpaBackward0");
+		expect_text(t, row, "op category", "other");
+		expect_text(t, row, "has_perf_model", "False");
+		expect_number(t, row, "Kernel Time (µs)", 5);
+		expect_empty(t, row, "GFLOPS");
+	}
+	tl_table_free(t);
+	fixture_close(&f);
+}
+
+static void without_a_forward_operation_a_backward_one_is_plain(void **state)
+{
+	(void)state;
+	tl_store *s = tl__store_new();
+	add_backward(s, 100, "aten::_flash_attention_backward", 1, 10, 77);
+	fixture f;
+	fixture_open(&f, s);
+	tl_table *t = table_of(&f);
+	assert_int_equal(tl_table_rows(t), 1);
+	expect_text(t, 0, "name", "aten::_flash_attention_backward");
+	expect_text(t, 0, "has_perf_model", "False");
+	tl_table_free(t);
+	fixture_close(&f);
+}
+
+/* ---- what models decline ---- */
+
+static void a_declined_operation_keeps_its_kernel_time(void **state)
+{
+	(void)state;
+	tl_store *s = tl__store_new();
+	add_mm(s, 0, 10, 1);
+	tl_row norm = tl_fixture_op(s, "aten::instance_norm_backward", HOST, FORWARD_THREAD, 50, 10);
+	set_args(s, norm, "[[8,8]]", "[\"float\"]", NULL);
+	launch_kernel(s, FORWARD_THREAD, "norm", 52, 30, 2);
+	fixture f;
+	fixture_open(&f, s);
+	tl_table *t = summary_of(&f);
+	assert_int_equal(tl_table_rows(t), 2);
+	expect_text(t, 0, "name", "aten::instance_norm_backward");
+	expect_text(t, 0, "op category", "NORM_bwd");
+	expect_number(t, 0, "Kernel Time (µs)_sum", 30);
+	expect_number(t, 0, "Percentage (%)", 75);
+	expect_empty(t, 0, "GFLOPS");
+	expect_empty(t, 0, "perf_params");
+	tl_table_free(t);
+	fixture_close(&f);
+}
+
+static void garbage_arguments_keep_the_row_without_metrics(void **state)
+{
+	(void)state;
+	static const char *const garbage[] = {"[[\"x\"],{}]", "[[1,2],[3]]", "[[1,2",          "17", "null",
+					      "[]",           "[[64,32],7]", "[[-1,2],[2,3]]", "{}", ""};
+	enum { N = sizeof garbage / sizeof garbage[0] };
+	tl_store *s = tl__store_new();
+	for (tl_id i = 0; i < N; i++) {
+		tl_row mm = tl_fixture_op(s, "aten::mm", HOST, FORWARD_THREAD, 20.0 * (double)i, 10);
+		set_args(s, mm, garbage[i], i % 2 ? "[\"float\",null]" : NULL, NULL);
+		launch_kernel(s, FORWARD_THREAD, "gemm", 20.0 * (double)i + 2, 2, i + 1);
+	}
+	tl_fixture_op(s, "aten::mm", HOST, FORWARD_THREAD, 20.0 * N, 10); /* no arguments at all */
+	launch_kernel(s, FORWARD_THREAD, "gemm", 20.0 * N + 2, 2, 100);
+	fixture f;
+	fixture_open(&f, s);
+	tl_table *t = table_of(&f);
+	assert_int_equal(tl_table_rows(t), N + 1);
+	for (size_t row = 0; row <= N; row++)
+		expect_number(t, row, "Kernel Time (µs)", 2);
+	tl_table_free(t);
+	fixture_close(&f);
+}
+
+/* ---- order and size ---- */
+
+typedef struct planned {
+	const char *name;
+	double at, dur;
+} planned;
+
+/* Five operations; `order` says in which order they and their kernels are in the file. */
+static tl_table *summary_in_order(const int *order)
+{
+	static const planned ops[] = {{"aten::mm", 0, 9},
+				      {"aten::relu", 20, 3},
+				      {"aten::mm", 40, 5},
+				      {"aten::gelu", 60, 3},
+				      {"aten::relu", 80, 9}};
+	tl_store *s = tl__store_new();
+	for (int i = 0; i < 5; i++) {
+		const planned *p = &ops[order[i]];
+		launch_kernel(s, FORWARD_THREAD, p->dur > 4 ? "long_kernel" : "short_kernel", p->at + 1, p->dur,
+			      (tl_id)order[i] + 1);
+		tl_row op = tl_fixture_op(s, p->name, HOST, FORWARD_THREAD, p->at, 10);
+		set_args(s, op, "[[64,32],[32,16]]", "[\"float\",\"float\"]", NULL);
+	}
+	fixture f;
+	fixture_open(&f, s);
+	tl_table *t = summary_of(&f);
+	tl_error err = TL_ERROR_INIT;
+	assert_int_equal(tl__table_own_values(t, &err), 0);
+	fixture_close(&f);
+	return t;
+}
+
+static void the_order_of_the_file_changes_nothing_but_uids(void **state)
+{
+	(void)state;
+	static const int orders[][5] = {{0, 1, 2, 3, 4}, {4, 3, 2, 1, 0}, {2, 0, 4, 1, 3}};
+	tl_table *first = summary_in_order(orders[0]);
+	assert_int_equal(tl_table_rows(first), 3);
+	for (size_t k = 1; k < 3; k++) {
+		tl_table *other = summary_in_order(orders[k]);
+		assert_int_equal(tl_table_rows(other), tl_table_rows(first));
+		assert_int_equal(tl_table_columns(other), tl_table_columns(first));
+		for (size_t c = 0; c < tl_table_columns(first); c++)
+			for (size_t row = 0; row < tl_table_rows(first); row++) {
+				char text[1024];
+				if (strstr(tl_table_column_name(first, c), "UID"))
+					continue;
+				tl_table_text(first, c, row, text, sizeof text);
+				expect_text(other, row, tl_table_column_name(first, c), text);
+			}
+		tl_table_free(other);
+	}
+	tl_table_free(first);
+}
+
+static void a_deep_tree_needs_no_stack(void **state)
+{
+	(void)state;
+	enum { DEPTH = 200000 };
+	tl_store *s = tl__store_new();
+	for (int i = 0; i < DEPTH; i++)
+		tl_fixture_op(s, "wrapper", HOST, FORWARD_THREAD, i, 4 * DEPTH - 2 * i);
+	add_mm(s, DEPTH + 10, 10, 1);
+	fixture f;
+	fixture_open(&f, s);
+	tl_table *t = table_of(&f);
+	assert_int_equal(tl_table_rows(t), 1);
+	expect_text(t, 0, "name", "aten::mm");
+	tl_table_free(t);
+	fixture_close(&f);
+}
+
+/* Every level is an autograd node whose forward operation has a model: nothing may search all below at each. */
+static void nested_autograd_nodes_are_searched_once(void **state)
+{
+	(void)state;
+	enum { DEPTH = 30000 };
+	tl_store *s = tl__store_new();
+	for (tl_id i = 0; i < DEPTH; i++) {
+		tl_row op = tl_fixture_op(s, attention_name, HOST, FORWARD_THREAD, (double)i, 0.5);
+		set_args(s, op, "[[1,1,64,64],[1,1,64,64],[1,1,64,64],[],[],[],[]]", "[\"float\",\"float\",\"float\"]",
+			 "[\"\",\"\",\"\",\"0.\",\"False\"]");
+		tl_fixture_op_args(s, op)->sequence = i + 1;
+	}
+	for (tl_id i = 0; i < DEPTH; i++) {
+		tl_row node = tl_fixture_op(s, i % 2 ? "evaluate" : "autograd::engine::evaluate_function: Node", HOST,
+					    BACKWARD_THREAD, DEPTH + (double)i, 4.0 * DEPTH - 2 * (double)i);
+		tl_fixture_op_args(s, node)->sequence = i + 1;
+	}
+	launch_kernel(s, BACKWARD_THREAD, "k", 2.0 * DEPTH + 10, 5, 1);
+	fixture f;
+	fixture_open(&f, s);
+	tl_table *t = table_of(&f);
+	assert_int_equal(tl_table_rows(t), 1);
+	expect_number(t, 0, "Kernel Time (µs)", 5);
+	tl_table_free(t);
+	fixture_close(&f);
+}
+
+static void running_out_of_memory_is_an_error_everywhere(void **state)
+{
+	(void)state;
+	int code = TL_ENOMEM;
+	for (int64_t n = 0; code < 0; n++) {
+		tl_store *s = tl__store_new();
+		add_attention(s, 0, 1, 77);
+		add_backward(s, 100, "aten::_flash_attention_backward", 2, 10, 77);
+		tl_fixture_op(s, "outer", HOST, FORWARD_THREAD, 200, 100);
+		launch_kernel(s, FORWARD_THREAD, "extra", 201, 20, 3);
+		add_mm(s, 250, 10, 4);
+		fixture f;
+		tl_table *t = NULL, *summary = NULL;
+		tl_error err = TL_ERROR_INIT;
+		fixture_open(&f, s);
+		tl__alloc_fail_after(n);
+		code = tl__unified_table(&t, f.a, &err);
+		if (code == 0)
+			code = tl__unified_perf_summary(&summary, t, &err);
+		tl__alloc_fail_after(-1);
+		if (code < 0) {
+			assert_int_equal(code, TL_ENOMEM);
+			assert_null(summary);
+		}
+		tl_table_free(t);
+		tl_table_free(summary);
+		fixture_close(&f);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_kernel_beside_a_modelled_operation_is_a_row_of_its_own),
+		cmocka_unit_test(the_outermost_modelled_operation_stands_for_all_below),
+		cmocka_unit_test(an_operation_without_gpu_work_has_no_row),
+		cmocka_unit_test(communication_is_left_out_and_its_neighbours_kept),
+		cmocka_unit_test(a_launch_without_operation_gives_synthetic_rows_first),
+		cmocka_unit_test(launches_count_through_ten_levels),
+		cmocka_unit_test(a_sole_backward_operation_has_the_metrics_of_the_backward_pass),
+		cmocka_unit_test(a_modelled_operation_below_the_backward_one_counts_instead),
+		cmocka_unit_test(two_backward_operations_of_one_name_are_not_sole),
+		cmocka_unit_test(without_a_forward_operation_a_backward_one_is_plain),
+		cmocka_unit_test(a_declined_operation_keeps_its_kernel_time),
+		cmocka_unit_test(garbage_arguments_keep_the_row_without_metrics),
+		cmocka_unit_test(the_order_of_the_file_changes_nothing_but_uids),
+		cmocka_unit_test(a_deep_tree_needs_no_stack),
+		cmocka_unit_test(nested_autograd_nodes_are_searched_once),
+		cmocka_unit_test(running_out_of_memory_is_an_error_everywhere),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
