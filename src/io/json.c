@@ -20,18 +20,9 @@ static bool is_hex(char c)
 	return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');
 }
 
-const char *tl__json_string_special(tl_json_scan *scan, const char *p, uint8_t *flags)
+bool tl__json_is_escape(const char *p)
 {
-	if (*p != '\\') {
-		if (p >= scan->end) {
-			scan->stop = p;
-			return NULL;
-		}
-		*flags |= TL_JSON_CONTROL;
-		return p + 1;
-	}
-	*flags |= TL_JSON_ESCAPES;
-	switch (p[1]) {
+	switch (*p) {
 	case '"':
 	case '\\':
 	case '/':
@@ -40,17 +31,21 @@ const char *tl__json_string_special(tl_json_scan *scan, const char *p, uint8_t *
 	case 'n':
 	case 'r':
 	case 't':
-		return p + 2;
+		return true;
 	case 'u':
-		if (is_hex(p[2]) && is_hex(p[3]) && is_hex(p[4]) && is_hex(p[5]))
-			return p + 6;
-		break;
+		return is_hex(p[1]) && is_hex(p[2]) && is_hex(p[3]) && is_hex(p[4]);
 	default:
-		break;
+		return false;
 	}
-	/* at the end of the text this may be wrong, but then the string is read again anyway */
-	*flags |= TL_JSON_BAD_ESCAPE;
-	return p + 1;
+}
+
+const char *tl__json_string_special(tl_json_scan *scan, const char *p)
+{
+	if (*p == '\\' && tl__json_is_escape(p + 1))
+		return p + 2; /* the digits behind \u are like any other bytes */
+	/* an escape at the end of the text may merely be cut off */
+	scan->stop = *p == '\\' && scan->end - p < 6 ? scan->end : p;
+	return NULL;
 }
 
 bool tl__json_is_big_integer(const char *p, size_t n)
@@ -78,7 +73,7 @@ static bool may_follow_string(char c)
 	return c == ',' || c == ':' || c == ']' || c == '}';
 }
 
-const char *tl__json_skip_nested(tl_json_scan *scan, const char *p)
+const char *tl__json_skip_nested(tl_json_scan *scan, const char *p, uint8_t *flags)
 {
 	/* One bit a level: object or not. Below the last level only the depth is kept. */
 	enum { LEVELS = 8192 };
@@ -86,6 +81,7 @@ const char *tl__json_skip_nested(tl_json_scan *scan, const char *p)
 	uint64_t depth = 0;
 	tl_json_token token;
 
+	*flags = 0;
 	for (;;) {
 		uint32_t found;
 		while (!(found = tl__json_mask_brackets(p)))
@@ -97,6 +93,7 @@ const char *tl__json_skip_nested(tl_json_scan *scan, const char *p)
 			p = tl__json_scan_string(scan, p + 1, &token);
 			if (!p)
 				return NULL;
+			*flags |= token.flags;
 			p = tl__json_blank(p);
 			if (!may_follow_string(*p))
 				goto bad;
@@ -172,10 +169,10 @@ const char *tl__json_scan_value(tl_json_scan *scan, const char *p, tl_json_token
 		return scan_word(scan, p, "null", TL_JSON_NULL, token);
 	case '{':
 	case '[': {
-		const char *end = tl__json_skip_nested(scan, p);
+		uint8_t flags, type = *p == '{' ? TL_JSON_OBJECT : TL_JSON_ARRAY;
+		const char *end = tl__json_skip_nested(scan, p, &flags);
 		if (end)
-			*token = (tl_json_token){p, (uint32_t)(end - p),
-						 (uint8_t)(*p == '{' ? TL_JSON_OBJECT : TL_JSON_ARRAY), 0};
+			*token = (tl_json_token){p, (uint32_t)(end - p), type, flags};
 		return end;
 	}
 	default:

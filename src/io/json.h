@@ -37,11 +37,9 @@ typedef enum tl_json_type {
 } tl_json_type;
 
 enum tl_json_flags {
-	TL_JSON_ESCAPES = 1,     /* the string holds a backslash */
-	TL_JSON_HIGH = 2,        /* ... bytes above 127 */
-	TL_JSON_CONTROL = 4,     /* ... raw control bytes, which JSON forbids */
-	TL_JSON_BAD_ESCAPE = 8,  /* ... a backslash that escapes nothing */
-	TL_JSON_BIG_INTEGER = 16 /* the number is an integer beyond 64 bits */
+	TL_JSON_ESCAPES = 1,    /* the string, or a string inside, holds a backslash */
+	TL_JSON_HIGH = 2,       /* ... bytes above 127 */
+	TL_JSON_BIG_INTEGER = 4 /* the number is an integer beyond 64 bits */
 };
 
 typedef struct tl_json_token {
@@ -136,12 +134,14 @@ static inline const char *tl__json_blank(const char *p)
 	return p;
 }
 
+/** Whether `p`, behind a backslash, is an escape that JSON knows. Reads up to 5 bytes. */
+bool tl__json_is_escape(const char *p);
 /** Rare part of tl__json_scan_string: a backslash or a control byte at `p`. Where to go on, or NULL. */
-const char *tl__json_string_special(tl_json_scan *scan, const char *p, uint8_t *flags);
+const char *tl__json_string_special(tl_json_scan *scan, const char *p);
 
 /**
  * Reads a string; `p` is behind the opening quote. Returns the place behind the closing quote, or
- * NULL. Control bytes and bad escapes are accepted and flagged.
+ * NULL, also for raw control bytes and for escapes that JSON does not know.
  */
 static inline const char *tl__json_scan_string(tl_json_scan *scan, const char *p, tl_json_token *token)
 {
@@ -159,7 +159,8 @@ static inline const char *tl__json_scan_string(tl_json_scan *scan, const char *p
 		p += __builtin_ctz(special);
 		if (*p == '"')
 			break;
-		p = tl__json_string_special(scan, p, &flags);
+		flags = TL_JSON_ESCAPES;
+		p = tl__json_string_special(scan, p);
 		if (!p)
 			return NULL;
 	}
@@ -191,9 +192,9 @@ const char *tl__json_scan_value(tl_json_scan *scan, const char *p, tl_json_token
 
 /**
  * Skips an array or object at `p`: strings and kinds of brackets are checked, the rest only roughly.
- * Any depth. The place behind it, or NULL.
+ * Any depth. `*flags` receives those of all strings inside. The place behind it, or NULL.
  */
-const char *tl__json_skip_nested(tl_json_scan *scan, const char *p);
+const char *tl__json_skip_nested(tl_json_scan *scan, const char *p, uint8_t *flags);
 
 /** Appends JSON text without the blanks outside strings: the canonical spelling of argument texts. */
 void tl__json_compact(tl_buf *out, const char *text, size_t n);

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "trace/kineto.h"
+
+#define IS(text) (!memcmp(key, text, sizeof text - 1))
+
+static tl_kineto_field event_field(const char *key, uint32_t n)
+{
+	switch (n) {
+	case 2:
+		return IS("ph") ? TL_F_PH : IS("ts") ? TL_F_TS : IS("id") ? TL_F_ID : TL_F_NONE;
+	case 3:
+		return IS("cat")   ? TL_F_CAT
+		       : IS("pid") ? TL_F_PID
+		       : IS("tid") ? TL_F_TID
+		       : IS("dur") ? TL_F_DUR
+		       : IS("id2") ? TL_F_ID2
+				   : TL_F_NONE;
+	case 4:
+		return IS("name") ? TL_F_NAME : IS("args") ? TL_F_ARGS : TL_F_NONE;
+	default:
+		return TL_F_NONE;
+	}
+}
+
+#undef IS
+
+typedef struct arg_name {
+	const char *text;
+	uint8_t field;
+} arg_name;
+
+/* Names of arguments by length; writers differ in letter case ("external id"). */
+static const arg_name args_4[] = {{"grid", TL_F_GRID}, {"name", TL_F_ARG_NAME}, {0}};
+static const arg_name args_5[] = {{"block", TL_F_BLOCK}, {"dtype", TL_F_COLLECTIVE + TL_COLL_DTYPE}, {0}};
+static const arg_name args_6[] = {{"stream", TL_F_STREAM}, {"device", TL_F_DEVICE}, {"labels", TL_F_ARG_LABELS}, {0}};
+static const arg_name args_9[] = {{"python id", TL_F_PYTHON_ID}, {0}};
+static const arg_name args_10[] = {{"input dims", TL_F_DIMS},
+				   {"input type", TL_F_TYPES},
+				   {"group size", TL_F_COLLECTIVE + TL_COLL_GROUP_SIZE},
+				   {0}};
+static const arg_name args_11[] = {{"external id", TL_F_EXTERNAL},
+				   {"correlation", TL_F_CORRELATION},
+				   {"kernel_file", TL_F_KERNEL_FILE},
+				   {0}};
+static const arg_name args_13[] = {{"input strides", TL_F_STRIDES},
+				   {"fwd thread id", TL_F_FWD_THREAD},
+				   {"in msg nelems", TL_F_COLLECTIVE + TL_COLL_IN_ELEMS},
+				   {"in split size", TL_F_COLLECTIVE + TL_COLL_IN_SPLIT},
+				   {0}};
+static const arg_name args_14[] = {{"out msg nelems", TL_F_COLLECTIVE + TL_COLL_OUT_ELEMS},
+				   {"out split size", TL_F_COLLECTIVE + TL_COLL_OUT_SPLIT},
+				   {0}};
+static const arg_name args_15[] = {{"concrete inputs", TL_F_CONCRETE},
+				   {"sequence number", TL_F_SEQUENCE},
+				   {"collective name", TL_F_COLLECTIVE + TL_COLL_NAME},
+				   {0}};
+static const arg_name args_16[] = {{"python parent id", TL_F_PYTHON_PARENT},
+				   {"python module id", TL_F_PYTHON_MODULE},
+				   {0}};
+static const arg_name args_18[] = {{"process group name", TL_F_COLLECTIVE + TL_COLL_GROUP_NAME}, {0}};
+static const arg_name args_19[] = {{"process group ranks", TL_F_COLLECTIVE + TL_COLL_GROUP_RANKS}, {0}};
+static const arg_name *const args_by_length[] = {
+	[4] = args_4,   [5] = args_5,   [6] = args_6,   [9] = args_9,   [10] = args_10, [11] = args_11,
+	[13] = args_13, [14] = args_14, [15] = args_15, [16] = args_16, [18] = args_18, [19] = args_19,
+};
+
+static tl_kineto_field arg_field(const char *key, uint32_t n)
+{
+	if (n >= sizeof args_by_length / sizeof *args_by_length || !args_by_length[n])
+		return TL_F_NONE;
+	for (const arg_name *arg = args_by_length[n]; arg->text; arg++) {
+		uint32_t i = 0;
+		/* the bit that tells letter cases apart is set in blanks and underscores of the names anyway */
+		while (i < n && (key[i] | 0x20) == (arg->text[i] | 0x20))
+			i++;
+		if (i == n)
+			return (tl_kineto_field)arg->field;
+	}
+	return TL_F_NONE;
+}
+
+static const char *fail(tl_json_scan *scan, const char *p)
+{
+	scan->stop = p;
+	return NULL;
+}
+
+/* Reads the value of a key and keeps it when `field` is one that is read. */
+static const char *scan_field(tl_kineto_event *event, tl_json_scan *scan, const char *p, tl_kineto_field field)
+{
+	tl_json_token ignored, *token = &ignored;
+	if (field < TL_F_COUNT) {
+		token = &event->field[field];
+		event->duplicates += (event->have & TL_F_BIT(field)) != 0;
+		event->have |= TL_F_BIT(field);
+	}
+	p = tl__json_scan_value(scan, p, token);
+	if (p && token->type == TL_JSON_NUMBER)
+		event->big_integers += token->flags & TL_JSON_BIG_INTEGER ? 1 : 0;
+	return p;
+}
+
+/* Reads `"key" :` at `p` and leaves `*key`. The place of the value, or NULL. */
+static inline const char *scan_key(tl_json_scan *scan, const char *p, tl_json_token *key)
+{
+	if (*p != '"')
+		return fail(scan, p);
+	p = tl__json_scan_string(scan, p + 1, key);
+	if (!p)
+		return NULL;
+	p = tl__json_blank(p);
+	if (*p != ':')
+		return fail(scan, p);
+	return tl__json_blank(p + 1);
+}
+
+static const char *scan_args(tl_kineto_event *event, tl_json_scan *scan, const char *p)
+{
+	tl_json_token key;
+	event->have &= TL_F_BIT(TL_F_EXTERNAL) - 1; /* a second args replaces the first */
+	p = tl__json_blank(p + 1);
+	if (*p == '}')
+		return p + 1;
+	for (;;) {
+		p = scan_key(scan, p, &key);
+		if (!p)
+			return NULL;
+		p = scan_field(event, scan, p, arg_field(key.p, key.n));
+		if (!p)
+			return NULL;
+		p = tl__json_blank(p);
+		if (*p == '}')
+			return p + 1;
+		if (*p != ',')
+			return fail(scan, p);
+		p = tl__json_blank(p + 1);
+	}
+}
+
+const char *tl__kineto_scan(tl_kineto_event *event, tl_json_scan *scan, const char *p)
+{
+	tl_json_token key;
+	event->have = 0;
+	event->keys = event->duplicates = event->big_integers = 0;
+	p = tl__json_blank(p + 1);
+	if (*p == '}')
+		return p + 1;
+	for (;;) {
+		p = scan_key(scan, p, &key);
+		if (!p)
+			return NULL;
+		event->keys++;
+		tl_kineto_field field = event_field(key.p, key.n);
+		if (field == TL_F_ARGS && *p == '{')
+			p = scan_args(event, scan, p);
+		else
+			p = scan_field(event, scan, p, field);
+		if (!p)
+			return NULL;
+		p = tl__json_blank(p);
+		if (*p == '}')
+			return p + 1;
+		if (*p != ',')
+			return fail(scan, p);
+		p = tl__json_blank(p + 1);
+	}
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+#include "trace/trace.h"
+
+#include "util/error.h"
+
+/* Reads `source` (taken over) into a new trace. */
+static int open_source(tl_trace **out, tl_source *source, const char *path, const tl_trace_options *options,
+		       tl_error *err)
+{
+	tl_trace *trace = tl__calloc(1, sizeof *trace);
+	int code = TL_ENOMEM;
+	if (trace) {
+		trace->store = tl__store_new();
+		if (trace->store)
+			trace->store->path = tl__strdup(path);
+		if (trace->store && trace->store->path)
+			code = tl__kineto_import(trace->store, source, options, err);
+		else
+			tl__nomem(err);
+	} else {
+		tl__nomem(err);
+	}
+	tl__source_close(source);
+	if (code < 0) {
+		if (err && !err->file[0])
+			tl__error_where(err, path, err->offset);
+		tl_trace_free(trace);
+		return code;
+	}
+	*out = trace;
+	return 0;
+}
+
+static bool threaded(const tl_trace_options *options)
+{
+	return !options || !options->single_thread;
+}
+
+int tl_trace_open(tl_trace **out, const char *path, const tl_trace_options *options, tl_error *err)
+{
+	tl_source *source;
+	*out = NULL;
+	TL_TRY(tl__source_open(&source, path, threaded(options), err));
+	return open_source(out, source, path, options, err);
+}
+
+int tl_trace_open_memory(tl_trace **out, const void *data, size_t size, const tl_trace_options *options, tl_error *err)
+{
+	tl_source *source;
+	*out = NULL;
+	TL_TRY(tl__source_open_memory(&source, data, size, threaded(options), err));
+	return open_source(out, source, "memory", options, err);
+}
+
+void tl_trace_free(tl_trace *trace)
+{
+	if (!trace)
+		return;
+	tl__store_free(trace->store);
+	tl__free(trace);
+}
+
+size_t tl_trace_count(const tl_trace *trace)
+{
+	return trace->store->n;
+}
+
+bool tl_trace_is_truncated(const tl_trace *trace)
+{
+	return trace->store->truncated;
+}
+
+uint64_t tl_trace_text_bytes(const tl_trace *trace)
+{
+	return trace->store->text_bytes;
+}
+
+uint64_t tl_trace_memory(const tl_trace *trace)
+{
+	return tl__store_memory(trace->store);
+}
+
+int tl_trace_health(tl_table **out, const tl_trace *trace, tl_error *err)
+{
+	return tl__health_table(out, trace->store, NULL, err);
+}
