@@ -2,11 +2,12 @@
 /** @file category_sheets.c The metrics table of a sheet family and the per-category sheets (spec 02 sections 4.2, 4.3,
  * 8). */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/aggregate.h"
 #include "analysis/metrics.h"
+#include "analysis/order.h"
+#include "tree/sort.h"
 
 /* ---- which events ---- */
 
@@ -78,34 +79,17 @@ static bool is_wanted(const builder *b, const tl_perf_model *model, part which, 
 	       !(for_sheet && has_own_backward(model->name));
 }
 
-typedef struct timed {
-	tl_time start, dur;
-	tl_row row;
-} timed;
-
-static int compare_timed(const void *x, const void *y)
+/* In order of time, so that "first" does not depend on the order of the file; events outside the tree last. */
+static bool event_before(const void *context, uint32_t a, uint32_t b)
 {
-	const timed *p = x, *q = y;
-	if (p->start != q->start)
-		return p->start < q->start ? -1 : 1;
-	if (p->dur != q->dur)
-		return p->dur > q->dur ? -1 : 1;
-	return (p->row > q->row) - (p->row < q->row);
-}
-
-/* In order of time, so that "first" does not depend on the order of the file. */
-static int sort_by_time(const tl_store *s, tl_row *rows, size_t n)
-{
-	timed *order = tl__malloc((n + 1) * sizeof *order);
-	if (!order)
-		return TL_ENOMEM;
-	for (size_t i = 0; i < n; i++)
-		order[i] = (timed){s->start[rows[i]], s->dur[rows[i]], rows[i]};
-	qsort(order, n, sizeof *order, compare_timed);
-	for (size_t i = 0; i < n; i++)
-		rows[i] = order[i].row;
-	tl__free(order);
-	return 0;
+	const tl_tree *tree = context;
+	tl_pos p = tree->pos_of_row[a], q = tree->pos_of_row[b];
+	if (p != TL_POS_NONE && q != TL_POS_NONE)
+		return tl__position_before(tree, p, q);
+	if (p != q)
+		return q == TL_POS_NONE;
+	tl_time x = tree->store->start[a], y = tree->store->start[b];
+	return x != y ? x < y : a < b;
 }
 
 static int choose_events(builder *b, const char *sheet, part which, bool for_sheet)
@@ -118,7 +102,7 @@ static int choose_events(builder *b, const char *sheet, part which, bool for_she
 		if (is_wanted(b, model, which, for_sheet, rows[i]))
 			TL_TRY(TL_VEC_PUSH(&b->events, rows[i]));
 	}
-	return for_sheet ? sort_by_time(b->a->store, b->events.v, b->events.n) : 0;
+	return for_sheet ? tl__sort(b->events.v, b->events.n, event_before, b->a->tree) : 0;
 }
 
 /* ---- rows ---- */

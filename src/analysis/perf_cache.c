@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/order.h"
+#include "tree/sort.h"
+
 typedef TL_VEC(tl_row) rows;
 
 /* Index into `models` plus 2; small numbers mean something else. */
@@ -244,46 +247,6 @@ static int sort_links(const tl_analyzer *a, struct tl_perf_cache *c)
 	return 0;
 }
 
-typedef struct timed {
-	tl_time start;
-	size_t place;
-	tl_row row;
-} timed;
-
-static int compare_timed(const void *x, const void *y)
-{
-	const timed *p = x, *q = y;
-	if (p->start != q->start)
-		return p->start < q->start ? -1 : 1;
-	return (p->place > q->place) - (p->place < q->place);
-}
-
-/* Stable. GPU events of one stream are launched in the order in which they run, so mostly there is nothing to do. */
-static int sort_by_start(const tl_store *s, tl_row *v, size_t n)
-{
-	bool sorted = true;
-	for (size_t i = 1; i < n && sorted; i++)
-		sorted = s->start[v[i - 1]] <= s->start[v[i]];
-	if (sorted)
-		return 0;
-	timed *order = tl__malloc(n * sizeof *order);
-	if (!order)
-		return TL_ENOMEM;
-	for (size_t i = 0; i < n; i++)
-		order[i] = (timed){s->start[v[i]], i, v[i]};
-	qsort(order, n, sizeof *order, compare_timed);
-	for (size_t i = 0; i < n; i++)
-		v[i] = order[i].row;
-	tl__free(order);
-	return 0;
-}
-
-static int compare_rows(const void *x, const void *y)
-{
-	const tl_row *p = x, *q = y;
-	return (*p > *q) - (*p < *q);
-}
-
 static int add_gpu_events(const tl_analyzer *a, rows *to, tl_pos pos)
 {
 	size_t n = tl__tree_gpu_count(a->tree, pos);
@@ -294,7 +257,7 @@ static int add_gpu_events(const tl_analyzer *a, rows *to, tl_pos pos)
 	return 0;
 }
 
-static int add_backward(const tl_analyzer *a, const struct tl_perf_cache *c, rows *to, tl_pos pos)
+static int add_backward(const tl_analyzer *a, const struct tl_perf_cache *c, rows *to, tl_pos pos, bool *several)
 {
 	const tl_tree *t = a->tree;
 	size_t low = 0, high = c->n_links, events = 0;
@@ -313,15 +276,18 @@ static int add_backward(const tl_analyzer *a, const struct tl_perf_cache *c, row
 			events++;
 		}
 	}
-	if (events > 1) { /* one backward event may lie below another */
-		size_t kept = 0;
-		qsort(to->v, to->n, sizeof *to->v, compare_rows);
-		for (size_t i = 0; i < to->n; i++)
-			if (!i || to->v[i] != to->v[i - 1])
-				to->v[kept++] = to->v[i];
-		to->n = kept;
-	}
+	*several = events > 1;
 	return 0;
+}
+
+/* One backward event may lie below another. */
+static void drop_repeated(rows *sorted)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < sorted->n; i++)
+		if (!i || sorted->v[i] != sorted->v[i - 1])
+			sorted->v[kept++] = sorted->v[i];
+	sorted->n = kept;
 }
 
 int tl__perf_gpu_events(tl_analyzer *a, tl_row event, bool backward, const tl_row **out, size_t *n)
@@ -330,13 +296,16 @@ int tl__perf_gpu_events(tl_analyzer *a, tl_row event, bool backward, const tl_ro
 	TL_TRY(cache_of(a, &c));
 	rows *to = backward ? &c->backward : &c->forward;
 	tl_pos pos = a->tree->pos_of_row[event];
+	bool several = false;
 
 	if (backward && !c->has_links)
 		TL_TRY(sort_links(a, c));
 	to->n = 0;
 	if (pos != TL_POS_NONE)
-		TL_TRY(backward ? add_backward(a, c, to, pos) : add_gpu_events(a, to, pos));
-	TL_TRY(sort_by_start(a->store, to->v, to->n));
+		TL_TRY(backward ? add_backward(a, c, to, pos, &several) : add_gpu_events(a, to, pos));
+	TL_TRY(tl__sort(to->v, to->n, tl__gpu_event_before, a->tree));
+	if (several)
+		drop_repeated(to);
 	*out = to->v;
 	*n = to->n;
 	return 0;

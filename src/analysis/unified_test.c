@@ -379,7 +379,7 @@ static void nested_autograd_nodes_are_searched_once(void **state)
 		tl_fixture_op_args(s, op)->sequence = i + 1;
 	}
 	for (tl_id i = 0; i < DEPTH; i++) {
-		tl_row node = tl_fixture_op(s, i % 2 ? "evaluate" : "autograd::engine::evaluate_function: Node", HOST,
+		tl_row node = tl_fixture_op(s, i % 2 ? "inner" : "autograd::engine::evaluate_function: inner", HOST,
 					    BACKWARD_THREAD, DEPTH + (double)i, 4.0 * DEPTH - 2 * (double)i);
 		tl_fixture_op_args(s, node)->sequence = i + 1;
 	}
