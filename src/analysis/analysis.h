@@ -64,8 +64,9 @@ int tl__kernel_summary(tl_table **out, tl_analyzer *a, const tl_table *kernels, 
 /** Rows: `bins`, or none when no kernel is short. TL_EINVAL: bins < 1. */
 int tl__short_kernel_histogram(tl_table **out, const tl_table *kernels, double threshold_us, int64_t bins,
 			       tl_error *err);
+/** At most `topk` rows (< 0: all). A trace that has kernels, but no short one, gives a table without columns. */
 int tl__short_kernels_summary(tl_table **out, tl_analyzer *a, const tl_table *kernels, double threshold_us,
-			      int64_t topk /* < 0: all */, tl_error *err);
+			      int64_t topk, tl_error *err);
 
 /* analysis/collectives.c: spec 02 section 9.4 */
 int tl__coll_analysis(tl_table **out, tl_analyzer *a, tl_error *err);

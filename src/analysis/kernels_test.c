@@ -130,6 +130,9 @@ static void short_kernels_below_the_threshold(void **state)
 	t = short_summary_of(&f, kernels, 40, 0);
 	assert_int_equal(tl_table_rows(t), 0);
 	tl_table_free(t);
+	t = short_summary_of(&f, kernels, 2, -1);
+	assert_int_equal(tl_table_columns(t), 0);
+	tl_table_free(t);
 	tl_table_free(kernels);
 	fixture_close(&f);
 }
@@ -214,6 +217,7 @@ static void only_copies_give_headers(void **state)
 	tl_table_free(t);
 	t = short_summary_of(&f, kernels, 10, -1);
 	assert_int_equal(tl_table_rows(t), 0);
+	assert_true(tl_table_find_column(t, "Short Kernel count") >= 0);
 	tl_table_free(t);
 	t = kernel_summary_of(&f, kernels);
 	assert_int_equal(tl_table_rows(t), 0);

@@ -158,6 +158,11 @@ int tl__short_kernels_summary(tl_table **out, tl_analyzer *a, const tl_table *ke
 	*out = NULL;
 	if (short_rows(&rows, &n, kernels, threshold_us) < 0)
 		return tl__nomem(err);
+	if (n == 0 && kernels->rows > 0) { /* kernels, but no short one: a sheet without columns, as the reference's */
+		tl__free(rows);
+		*out = tl__table_new("short_kernels_summary", kernels->strings, 0);
+		return *out ? 0 : tl__nomem(err);
+	}
 	int code = tl__table_take(&selected, kernels, rows, n, err);
 	tl__free(rows);
 	if (code == 0)
