@@ -1,0 +1,329 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Measures speed and memory, everything side by side in one run.
+
+usage: bench.py [--build DIR] [--binary FILE] [--corpus DIR] [--runs N] [--small-only] [--json FILE]
+
+Every figure is the median of N cold processes (new process, file in the page cache); the programs that are compared
+take turns, so that a slow minute of the machine hits both. `make bench` builds what is needed and runs this.
+
+Traces: corpus/pytorch/mi300_owlv2 (60 MB of JSON) and 27 copies of it made by the corpus' grow_trace.py (1 GB). Without
+the corpus, traces made by scripts/make_trace.py take their place, and the output says so.
+
+REFERENCE_CMD names the reference, for example
+    REFERENCE_CMD='TraceLens_generate_perf_report_pytorch --profile_json_path {trace} {out}'
+where {out} becomes '--output_csvs_dir DIR' or '--output_xlsx_path FILE'. REFERENCE_RUNS (default: as --runs) saves time,
+REFERENCE_LARGE=1 runs it on the large trace, too.
+"""
+import argparse
+import gzip
+import json
+import os
+import shlex
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+COPIES = 27
+# what the project set itself; printed beside the measured ratio
+TARGET = {"csv": 100, "xlsx": 60, "load": 1, "memory": 20, "bytes": 140, "fixed": 16e6}
+
+
+class Failed(Exception):
+    pass
+
+
+# ---- running ----
+
+class Samples:
+    """Seconds and peak bytes of the runs of one command."""
+
+    def __init__(self):
+        self.seconds, self.peak, self.inner = [], [], []
+
+    def as_json(self):
+        return {"seconds": self.seconds, "peak_bytes": self.peak, "inner_seconds": self.inner}
+
+
+def run(build, command, shell=False):
+    """One cold process: (seconds, peak bytes, standard output)."""
+    argv = [os.path.join(build, "bench", "bench_run")] + (["/bin/sh", "-c", command] if shell else command)
+    read, write = os.pipe()
+    # bench_run writes its figures to descriptor 3; sh moves the pipe there whatever its number is here
+    argv = ["/bin/sh", "-c", f'exec "$@" 3>&{write}', "sh"] + argv
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        process = subprocess.Popen(argv, stdout=out, stderr=err, pass_fds=[write])
+        os.close(write)
+        with os.fdopen(read) as figures:
+            text = figures.read()
+        code = process.wait()
+        out.seek(0)
+        err.seek(0)
+        if code != 0:
+            shown = command if shell else " ".join(shlex.quote(c) for c in command)
+            raise Failed(f"status {code} of: {shown}\n{err.read().decode(errors='replace')[-2000:]}")
+        seconds, peak = text.split()
+        return float(seconds), int(peak) * 1024, out.read().decode(errors="replace")
+
+
+def in_turns(build, commands, runs):
+    """Runs {name: (command, shell, number of runs or None)} in turns. {name: Samples}, last outputs."""
+    samples = {name: Samples() for name in commands}
+    outputs = {}
+    for i in range(runs):
+        for name, (command, shell, most) in commands.items():
+            if most is not None and i >= most:
+                continue
+            seconds, peak, text = run(build, command, shell)
+            samples[name].seconds.append(seconds)
+            samples[name].peak.append(peak)
+            outputs[name] = text
+            words = text.split()
+            if "seconds" in words:  # the load programs say how long the work itself took
+                samples[name].inner.append(float(words[words.index("seconds") + 1]))
+    return samples, outputs
+
+
+# ---- traces ----
+
+def corpus_root(path):
+    """The folder that has corpus/ and tools/, or None."""
+    for root in (path, os.path.join(path, "..")):
+        if os.path.exists(os.path.join(root, "corpus", "pytorch", "mi300_owlv2.json.gz")):
+            return os.path.abspath(root)
+    return None
+
+
+def make(path, what, produce):
+    """A file in the cache of the build folder; made under another name, so that it is whole or not there."""
+    if not os.path.exists(path):
+        print(f"making {what} ...", file=sys.stderr)
+        # the suffixes stay at the end: tools look at them
+        part = os.path.join(os.path.dirname(path), "part." + os.path.basename(path))
+        produce(part)
+        os.replace(part, path)
+    return path
+
+
+def unpack(source):
+    def produce(part):
+        with gzip.open(source, "rb") as f, open(part, "wb") as out:
+            shutil.copyfileobj(f, out, 1 << 20)
+    return produce
+
+
+def pack(source):
+    def produce(part):
+        with open(source, "rb") as f, gzip.open(part, "wb", compresslevel=6) as out:
+            shutil.copyfileobj(f, out, 1 << 20)
+    return produce
+
+
+def script(name, *arguments):
+    return lambda part: subprocess.run([sys.executable, name, *[a or part for a in arguments]], check=True)
+
+
+def traces(options, cache):
+    """List of {label, gz, json}, and a line about where they come from."""
+    root = corpus_root(options.corpus)
+    result = []
+    if root:
+        packed = os.path.join(root, "corpus", "pytorch", "mi300_owlv2.json.gz")
+        plain = make(os.path.join(cache, "mi300_owlv2.json"), "the unpacked trace", unpack(packed))
+        result.append({"label": "60 MB", "gz": packed, "json": plain})
+        if not options.small_only:
+            large = make(os.path.join(cache, f"mi300_owlv2_x{COPIES}.json"), f"{COPIES} copies of it",
+                         script(os.path.join(root, "tools", "grow_trace.py"), packed, "", "--copies", str(COPIES)))
+            result.append({"label": "1 GB", "gz": make(large + ".gz", "a packed copy", pack(large)), "json": large})
+        return result, f"mi300_owlv2 of the corpus, and {COPIES} copies of it" if len(result) > 1 else \
+            "mi300_owlv2 of the corpus"
+    maker = os.path.join(ROOT, "scripts", "make_trace.py")
+    for label, steps in (("60 MB", 84), ("240 MB", 336))[:1 if options.small_only else 2]:
+        plain = make(os.path.join(cache, f"made_{steps}.json"), f"a trace of {label}",
+                     script(maker, "", "--layers", "12", "--steps", str(steps)))
+        result.append({"label": label, "gz": make(plain + ".gz", "a packed copy", pack(plain)), "json": plain})
+    return result, "no corpus here: traces made by scripts/make_trace.py (set TRACELENS_CORPUS for real ones)"
+
+
+# ---- measuring ----
+
+def reference_command(template, trace, folder, form):
+    """The reference's command for one form of output, or None when the template is for the other one."""
+    option = {"csv": "--output_csvs_dir", "xlsx": "--output_xlsx_path"}
+    out = os.path.join(folder, "reference_csv" if form == "csv" else "reference.xlsx")
+    if not any(o in template for o in option.values()):
+        return template.format(trace=shlex.quote(trace), out=f"{option[form]} {shlex.quote(out)}")
+    return template.format(trace=shlex.quote(trace), out=shlex.quote(out)) if option[form] in template else None
+
+
+def measure_reports(options, trace, folder, large):
+    template = os.environ.get("REFERENCE_CMD")
+    few = int(os.environ.get("REFERENCE_RUNS", options.runs))
+    found = {}
+    for form in ("csv", "xlsx"):
+        out = ["--output_csvs_dir", os.path.join(folder, "csv")] if form == "csv" else \
+            ["--output_xlsx_path", os.path.join(folder, "report.xlsx")]
+        commands = {"tracelens": ([options.binary, "report", "pytorch", "--profile_json_path", trace["gz"], *out],
+                                  False, None)}
+        if template and (not large or os.environ.get("REFERENCE_LARGE")):
+            reference = reference_command(template, trace["gz"], folder, form)
+            if reference:
+                commands["reference"] = (reference, True, few)
+        found[form], _ = in_turns(options.build, commands, options.runs)
+    return found
+
+
+def measure_load(options, trace):
+    programs = {name: os.path.join(options.build, "bench", "bench_" + name) for name in ("load", "simdjson")}
+    commands = {"tracelens": ([programs["load"], trace["json"]], False, None),
+                "one thread": ([programs["load"], "--single-thread", trace["json"]], False, None),
+                "from .gz": ([programs["load"], trace["gz"]], False, None)}
+    if os.path.exists(programs["simdjson"]):
+        commands["simdjson"] = ([programs["simdjson"], trace["json"]], False, None)
+    samples, outputs = in_turns(options.build, commands, options.runs)
+    words = outputs["tracelens"].split()
+    facts = {"events": int(words[1]), "bytes": int(words[3]), "store_bytes": int(words[5])}
+    if "simdjson" in outputs and int(outputs["simdjson"].split()[1]) != facts["events"]:
+        raise Failed("simdjson and tracelens count different numbers of events")
+    return samples, facts
+
+
+# ---- printing ----
+
+def spread(values, form):
+    values = sorted(values)
+    return f"{form(statistics.median(values))} ({form(values[0])} - {form(values[-1])})"
+
+
+def seconds(value):
+    return f"{value:.3f} s" if value < 100 else f"{value:.0f} s"
+
+
+def megabytes(value):
+    return f"{value / 1e6:.1f} MB"
+
+
+class Table:
+    """Rows of cells, aligned; the first column to the left."""
+
+    def __init__(self, title, *heads):
+        self.title, self.rows = title, [heads]
+
+    def add(self, *cells):
+        self.rows.append(cells)
+
+    def show(self):
+        widths = [max(len(row[i]) for row in self.rows) for i in range(len(self.rows[0]))]
+        print(f"\n{self.title}")
+        for row in self.rows:
+            print("  " + "  ".join(c.ljust(w) if i == 0 else c.rjust(w)
+                                   for i, (c, w) in enumerate(zip(row, widths))).rstrip())
+
+
+def ratio(ours, theirs, target=None):
+    """How many times less ours is than theirs; medians."""
+    text = f"{statistics.median(theirs) / statistics.median(ours):.1f}x"
+    return text + (f"  (target {target}x)" if target else "")
+
+
+def show(results):
+    table = Table("Whole report of the packed trace", "", "tracelens", "reference", "faster", "peak memory",
+                  "peak of reference", "less")
+    for r in results:
+        for form in ("csv", "xlsx"):
+            ours, theirs = r["reports"][form]["tracelens"], r["reports"][form].get("reference")
+            table.add(f"{r['label']}  {form.upper()}", spread(ours.seconds, seconds),
+                      spread(theirs.seconds, seconds) if theirs else "-",
+                      ratio(ours.seconds, theirs.seconds, TARGET[form]) if theirs else "-",
+                      spread(ours.peak, megabytes), spread(theirs.peak, megabytes) if theirs else "-",
+                      ratio(ours.peak, theirs.peak, TARGET["memory"]) if theirs else "-")
+    table.show()
+    if not os.environ.get("REFERENCE_CMD"):
+        print("  REFERENCE_CMD not set: skipped")
+
+    table = Table("Load stage of the unpacked trace, whole process", "", "time", "JSON per second", "peak memory",
+                  "against simdjson on-demand")
+    for r in results:
+        for name, s in r["load"].items():
+            against = "-"
+            if "simdjson" in r["load"] and name == "tracelens":
+                against = "speed " + ratio(s.seconds, r["load"]["simdjson"].seconds, TARGET["load"])
+            elif "simdjson" in r["load"] and name != "simdjson":
+                against = "speed " + ratio(s.seconds, r["load"]["simdjson"].seconds)
+            table.add(f"{r['label']}  {name}", spread(s.seconds, seconds),
+                      f"{r['facts']['bytes'] / statistics.median(s.seconds) / 1e9:.2f} GB/s",
+                      spread(s.peak, megabytes), against)
+    table.show()
+    if "simdjson" not in results[0]["load"]:
+        print("  simdjson was not found when the build was configured: no comparison")
+
+    table = Table("Memory by event", "", "events", "JSON", "store", "peak of CSV report, over 16 MB")
+    for r in results:
+        events = r["facts"]["events"]
+        peak = statistics.median(r["reports"]["csv"]["tracelens"].peak)
+        table.add(r["label"], f"{events:,}".replace(",", " "), megabytes(r["facts"]["bytes"]),
+                  f"{r['facts']['store_bytes'] / events:.1f} bytes an event",
+                  f"{(peak - TARGET['fixed']) / events:.1f} bytes an event (target {TARGET['bytes']})")
+    table.show()
+
+    if len(results) > 1:
+        small, large = results[0], results[-1]
+        size = large["facts"]["bytes"] / small["facts"]["bytes"]
+        table = Table(f"Growth from {small['label']} to {large['label']}: {size:.1f} times the JSON", "", "time grows",
+                      "by size (target 1.0)")
+        rows = [(f"{form.upper()} report", [r["reports"][form]["tracelens"] for r in (small, large)])
+                for form in ("csv", "xlsx")]
+        rows.append(("load stage", [r["load"]["tracelens"] for r in (small, large)]))
+        for name, (a, b) in rows:
+            grown = statistics.median(b.seconds) / statistics.median(a.seconds)
+            table.add(name, f"{grown:.1f}x", f"{grown / size:.2f}")
+        table.show()
+
+
+def as_json(results, where):
+    return {"traces": where, "results": [{
+        "label": r["label"], **r["facts"],
+        "reports": {form: {name: s.as_json() for name, s in found.items()} for form, found in r["reports"].items()},
+        "load": {name: s.as_json() for name, s in r["load"].items()},
+    } for r in results]}
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--build", default=os.path.join(ROOT, "build"), help="build folder, configured with -Dbench=true")
+    p.add_argument("--binary", help="the command (default: tracelens in the build folder)")
+    p.add_argument("--corpus", default=os.environ.get("TRACELENS_CORPUS", os.path.join(ROOT, "..", "shared")))
+    p.add_argument("--runs", type=int, default=5)
+    p.add_argument("--small-only", action="store_true", help="leave the large trace out")
+    p.add_argument("--json", metavar="FILE", help="write every sample there, too")
+    options = p.parse_args()
+    options.build = os.path.abspath(options.build)
+    options.binary = os.path.abspath(options.binary or os.path.join(options.build, "tracelens"))
+    if not os.path.exists(os.path.join(options.build, "bench", "bench_run")):
+        sys.exit(f"bench.py: {options.build} has no benchmark programs; run: meson configure -Dbench=true "
+                 f"{options.build} && ninja -C {options.build}")
+    cache = os.path.join(options.build, "bench-traces")
+    os.makedirs(cache, exist_ok=True)
+    try:
+        found, where = traces(options, cache)
+        print(f"{where}\n{options.runs} cold processes each: median (least - most)")
+        results = []
+        with tempfile.TemporaryDirectory(dir=cache) as folder:
+            for i, trace in enumerate(found):
+                load, facts = measure_load(options, trace)
+                results.append({"label": trace["label"], "load": load, "facts": facts,
+                                "reports": measure_reports(options, trace, folder, i > 0)})
+    except Failed as failure:
+        sys.exit(f"bench.py: {failure}")
+    show(results)
+    if options.json:
+        with open(options.json, "w", encoding="utf-8") as f:
+            json.dump(as_json(results, where), f, indent=1)
+            f.write("\n")
+
+
+if __name__ == "__main__":
+    main()
