@@ -65,20 +65,53 @@ int tl__copy_cell(tl_table *into, tl_column *to, size_t to_row, const tl_table *
 
 /* ---- take ---- */
 
+void tl__gather(void *out, const void *cells, const uint32_t *rows, size_t n, size_t size)
+{
+	/* copies of a constant size become plain loads and stores */
+	char *to = out;
+	const char *from = cells;
+	switch (size) {
+	case 1:
+		for (size_t i = 0; i < n; i++)
+			to[i] = from[rows[i]];
+		break;
+	case 4:
+		for (size_t i = 0; i < n; i++)
+			memcpy(to + i * 4, from + (size_t)rows[i] * 4, 4);
+		break;
+	default:
+		for (size_t i = 0; i < n; i++)
+			memcpy(to + i * 8, from + (size_t)rows[i] * 8, 8);
+	}
+}
+
+static int take_column(tl_table *taken, const tl_table *table, const tl_column *from, const uint32_t *rows, size_t n)
+{
+	tl_column *to = tl__table_add_like(taken, from->name, from);
+	if (!to)
+		return TL_ENOMEM;
+	if (from->null) {
+		to->null = tl__malloc(n);
+		if (!to->null)
+			return TL_ENOMEM;
+		tl__gather(to->null, from->null, rows, n, 1);
+	}
+	tl__gather(to->data, from->data, rows, n, tl__storage_size(from->storage));
+	if (from->storage != TL_COL_KERNELS)
+		return 0; /* both tables have one pool, and values are shared */
+	for (size_t i = 0; i < n; i++)
+		TL_TRY(copy_kernels(taken, table, from->ker[rows[i]], &to->ker[i]));
+	return 0;
+}
+
 int tl__table_take(tl_table **out, const tl_table *table, const uint32_t *rows, size_t n, tl_error *err)
 {
 	tl_table *taken = tl__table_new(table->name, table->strings, n);
 	int code = taken ? 0 : TL_ENOMEM;
 
 	*out = NULL;
-	for (size_t c = 0; c < table->columns.n && code == 0; c++) {
-		const tl_column *from = &table->columns.v[c];
-		tl_column *to = tl__table_add_like(taken, from->name, from);
-		if (!to)
-			code = TL_ENOMEM;
-		for (size_t i = 0; i < n && code == 0; i++)
-			code = tl__copy_cell(taken, to, i, table, from, rows[i]);
-	}
+	for (size_t c = 0; c < table->columns.n && code == 0; c++)
+		code = take_column(taken, table, &table->columns.v[c], rows, n);
 	if (code < 0) {
 		tl_table_free(taken);
 		return code == TL_ENOMEM ? tl__nomem(err) : tl__fail(err, code, "a table has too many kernels");

@@ -10,6 +10,9 @@
 /** Bytes of one cell in a column's data. */
 size_t tl__storage_size(uint8_t storage);
 
+/** out[i] = cells[rows[i]], cells of `size` bytes (1, 4 or 8). */
+void tl__gather(void *out, const void *cells, const uint32_t *rows, size_t n, size_t size);
+
 /** `name` as a new column with storage, unit and flags of `like`; cells zeroed. NULL: out of memory. */
 tl_column *tl__table_add_like(tl_table *table, const char *name, const tl_column *like);
 

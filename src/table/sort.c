@@ -192,14 +192,11 @@ static void apply_order(tl_table *table, const uint32_t *rows, char *scratch)
 	for (size_t c = 0; c < table->columns.n; c++) {
 		tl_column *column = &table->columns.v[c];
 		size_t size = tl__storage_size(column->storage);
-		const char *from = column->data;
-		for (size_t i = 0; i < table->rows; i++)
-			memcpy(scratch + i * size, from + rows[i] * size, size);
+		tl__gather(scratch, column->data, rows, table->rows, size);
 		memcpy(column->data, scratch, table->rows * size);
 		if (!column->null)
 			continue;
-		for (size_t i = 0; i < table->rows; i++)
-			scratch[i] = (char)column->null[rows[i]];
+		tl__gather(scratch, column->null, rows, table->rows, 1);
 		memcpy(column->null, scratch, table->rows);
 	}
 }
