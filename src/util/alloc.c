@@ -33,6 +33,8 @@ void *tl__malloc(size_t size)
 
 void *tl__calloc(size_t count, size_t size)
 {
+	if (size && count > SIZE_MAX / size)
+		return NULL;
 	return injected_failure() ? NULL : calloc(count ? count : 1, size ? size : 1);
 }
 
