@@ -6,7 +6,6 @@
 
 #include "analysis/aggregate.h"
 #include "analysis/metrics.h"
-#include "analysis/order.h"
 #include "tree/sort.h"
 
 /* ---- which events ---- */
@@ -79,17 +78,75 @@ static bool is_wanted(const builder *b, const tl_perf_model *model, part which, 
 	       !(for_sheet && has_own_backward(model->name));
 }
 
-/* In order of time, so that "first" does not depend on the order of the file; events outside the tree last. */
+/*
+ * The order of a profiler's own file, found again from the content, so that shuffling the file does not change what
+ * is "first" in a group: threads with the larger id first (the younger ones: autograd's stand before the main
+ * thread), on each thread by time. It decides between the copies of one operation on two threads.
+ */
+typedef struct file_order {
+	const tl_tree *tree;
+	uint32_t *rank; /* of each track */
+} file_order;
+
+/* Larger first, numbers before texts; "none" last. */
+static int compare_ids(const tl_store *s, tl_id a, tl_id b)
+{
+	if (a == b)
+		return 0;
+	bool text_a = (a & TL_ID_TEXT) != 0, text_b = (b & TL_ID_TEXT) != 0;
+	if (a == TL_ID_NONE || b == TL_ID_NONE)
+		return a == TL_ID_NONE ? 1 : -1;
+	if (text_a != text_b)
+		return text_a ? 1 : -1;
+	if (!text_a)
+		return a > b ? -1 : 1;
+	return strcmp(tl__str(s->strings, (tl_str)(b & ~TL_ID_TEXT)), tl__str(s->strings, (tl_str)(a & ~TL_ID_TEXT)));
+}
+
+static bool track_before(const void *store, uint32_t a, uint32_t b)
+{
+	const tl_store *s = store;
+	const tl_track *x = &s->tracks.v[a], *y = &s->tracks.v[b];
+	if (x->source != y->source)
+		return x->source < y->source;
+	int order = -compare_ids(s, x->pid, y->pid);
+	order = order ? order : compare_ids(s, x->tid, y->tid);
+	return order ? order < 0 : a < b;
+}
+
 static bool event_before(const void *context, uint32_t a, uint32_t b)
 {
-	const tl_tree *tree = context;
-	tl_pos p = tree->pos_of_row[a], q = tree->pos_of_row[b];
-	if (p != TL_POS_NONE && q != TL_POS_NONE)
-		return tl__position_before(tree, p, q);
-	if (p != q)
-		return q == TL_POS_NONE;
-	tl_time x = tree->store->start[a], y = tree->store->start[b];
-	return x != y ? x < y : a < b;
+	const file_order *order = context;
+	const tl_store *s = order->tree->store;
+	uint32_t x = s->track[a] < s->tracks.n ? order->rank[s->track[a]] : UINT32_MAX;
+	uint32_t y = s->track[b] < s->tracks.n ? order->rank[s->track[b]] : UINT32_MAX;
+	tl_pos p = order->tree->pos_of_row[a], q = order->tree->pos_of_row[b];
+	if (x != y)
+		return x < y;
+	if (s->start[a] != s->start[b])
+		return s->start[a] < s->start[b];
+	return p != q ? p < q : a < b;
+}
+
+static int sort_events(builder *b)
+{
+	const tl_store *s = b->a->store;
+	size_t n = s->tracks.n;
+	uint32_t *tracks = tl__malloc((n + 1) * sizeof *tracks);
+	file_order order = {b->a->tree, tl__malloc((n + 1) * sizeof *order.rank)};
+	int code = tracks && order.rank ? 0 : TL_ENOMEM;
+
+	for (uint32_t i = 0; i < n && code == 0; i++)
+		tracks[i] = i;
+	if (code == 0)
+		code = tl__sort(tracks, n, track_before, s);
+	for (uint32_t i = 0; i < n && code == 0; i++)
+		order.rank[tracks[i]] = i;
+	if (code == 0)
+		code = tl__sort(b->events.v, b->events.n, event_before, &order);
+	tl__free(tracks);
+	tl__free(order.rank);
+	return code;
 }
 
 static int choose_events(builder *b, const char *sheet, part which, bool for_sheet)
@@ -102,7 +159,7 @@ static int choose_events(builder *b, const char *sheet, part which, bool for_she
 		if (is_wanted(b, model, which, for_sheet, rows[i]))
 			TL_TRY(TL_VEC_PUSH(&b->events, rows[i]));
 	}
-	return for_sheet ? tl__sort(b->events.v, b->events.n, event_before, b->a->tree) : 0;
+	return for_sheet ? sort_events(b) : 0;
 }
 
 /* ---- rows ---- */
@@ -218,8 +275,10 @@ static int fill(builder *b, const char *sheet, part which, bool for_sheet, tl_er
 		return tl__fail(err, code, "there is no sheet '%s'", sheet);
 	if (code == 0) {
 		b->number = tl__perf_next_table(b->a);
-		code = measure(b);
+		code = TL_VEC_RESERVE(&b->rows, 1); /* so that there is a first row to point to */
 	}
+	if (code == 0)
+		code = measure(b);
 	if (code == TL_ELIMIT)
 		return tl__fail(err, code, "too many kernels in sheet '%s'", sheet);
 	if (code < 0)
@@ -333,7 +392,7 @@ static int summarize(tl_table *out, const tl_groups *groups, const tl_table *met
 		TL_TRY(add_first(out, groups, metrics, args[i], err));
 	TL_TRY(add_times(out, groups, metrics, err));
 	TL_TRY(add_sizes(out, groups, err));
-	/* The smallest UID names the group whatever the order of rows is. */
+	/* The first in the file, whatever the order of rows is. */
 	TL_TRY(tl__table_aggregate(out, "UID_first", groups, metrics, "UID", TL_AGG_MIN, err));
 	if (!tl__table_column(out, order[0].column))
 		return 0;

@@ -86,6 +86,32 @@ static void an_operation_without_gpu_work_has_a_row_without_rates(void **state)
 	fixture_close(&f);
 }
 
+/* One operation on two threads: the younger thread's comes first, as in a profiler's file, whatever order the file has.
+ */
+static void the_first_of_a_group_does_not_depend_on_the_file(void **state)
+{
+	(void)state;
+	for (int swapped = 0; swapped < 2; swapped++) {
+		tl_store *s = tl__store_new();
+		tl_row rows[2];
+		for (int i = 0; i < 2; i++) {
+			bool young = i != swapped;
+			rows[i] = tl_fixture_op(s, "aten::mm", HOST, young ? 9 : 5, young ? 100 : 0, 10);
+			set_args(s, rows[i], "[[64,32],[32,16]]", "[\"float\",\"float\"]",
+				 young ? "[\"young\",\"\"]" : "[\"old\",\"\"]");
+		}
+		fixture f;
+		fixture_open(&f, s);
+		tl_table *sheets[2];
+		assert_int_equal(sheets_of(&f, "GEMM", sheets), 1);
+		assert_int_equal(tl_table_rows(sheets[0]), 1);
+		expect_text(sheets[0], 0, "Concrete Inputs_first", "['young', '']");
+		expect_number(sheets[0], 0, "UID_first", rows[0]);
+		free_sheets(sheets);
+		fixture_close(&f);
+	}
+}
+
 static void families_without_events_have_no_sheet(void **state)
 {
 	(void)state;
@@ -302,6 +328,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_single_sheet_has_one_row_a_name_and_parameters),
 		cmocka_unit_test(an_operation_without_gpu_work_has_a_row_without_rates),
+		cmocka_unit_test(the_first_of_a_group_does_not_depend_on_the_file),
 		cmocka_unit_test(families_without_events_have_no_sheet),
 		cmocka_unit_test(a_forward_operation_has_its_backward_pass_in_the_second_sheet),
 		cmocka_unit_test(a_backward_operation_stands_in_the_backward_sheet),
