@@ -34,7 +34,7 @@ struct tl_name_cache {
 
 static bool has_kind(const tl_store *store, tl_kind kind)
 {
-	return store->n > 0 && memchr(store->kind, kind, store->n) != NULL;
+	return store->n > 0 && memchr(store->kind, (int)kind, store->n) != NULL;
 }
 
 /* Breakdown of the default timeline: what a percentage of "total time" refers to. */

@@ -243,6 +243,52 @@ static void a_kernel_without_usable_time_counts_nothing(void **state)
 	fixture_close(&f);
 }
 
+static void streams_may_be_texts(void **state)
+{
+	(void)state;
+	tl_store *s = kernels_only((double[]){5, 7, 9}, 3);
+	tl_fixture_link_args(s, 1)->stream = tl_fixture_id(s, "default");
+	tl_fixture_link_args(s, 3)->stream = TL_ID_NONE;
+	fixture f;
+	fixture_open(&f, s);
+	tl_table *kernels = kernels_of(&f), *t = kernel_summary_of(&f, kernels);
+	assert_int_equal(tl_table_rows(t), 3);
+	expect_text(t, 0, "Kernel stream", "7");
+	expect_empty(t, 1, "Kernel stream");
+	expect_text(t, 2, "Kernel stream", "default");
+	tl_table_free(t);
+	tl_table_free(kernels);
+	fixture_close(&f);
+}
+
+/* Equal kernels of equal time on many streams, written in the order given. */
+static tl_store *tied_store(bool reversed)
+{
+	tl_store *s = tl__store_new();
+	for (size_t k = 0; k < 4; k++) {
+		size_t i = reversed ? 3 - k : k;
+		char name[] = {'k', (char)('d' - i), 0};
+		tl_fixture_gpu(s, TL_KIND_KERNEL, name, 0, i, 100, 5, TL_ID_NONE);
+	}
+	return s;
+}
+
+static void ties_do_not_depend_on_the_order_of_the_file(void **state)
+{
+	(void)state;
+	for (size_t k = 0; k < 2; k++) {
+		fixture f;
+		fixture_open(&f, tied_store(k == 1));
+		tl_table *kernels = kernels_of(&f), *t = kernel_summary_of(&f, kernels);
+		assert_int_equal(tl_table_rows(t), 4);
+		for (size_t i = 0; i < 4; i++) /* by stream */
+			expect_text(t, i, "Kernel name", (char[]){'k', (char)('d' - i), 0});
+		tl_table_free(t);
+		tl_table_free(kernels);
+		fixture_close(&f);
+	}
+}
+
 static void a_histogram_needs_a_bin(void **state)
 {
 	(void)state;
@@ -308,6 +354,8 @@ int main(void)
 		cmocka_unit_test(gpu_only_traces_have_no_operation_column),
 		cmocka_unit_test(only_copies_give_headers),
 		cmocka_unit_test(a_kernel_without_usable_time_counts_nothing),
+		cmocka_unit_test(streams_may_be_texts),
+		cmocka_unit_test(ties_do_not_depend_on_the_order_of_the_file),
 		cmocka_unit_test(a_histogram_needs_a_bin),
 		cmocka_unit_test(every_failed_allocation_is_reported),
 	};

@@ -175,6 +175,45 @@ static void an_event_linked_by_external_id_is_booked_on_its_operation(void **sta
 	fixture_close(&f);
 }
 
+static void names_of_process_and_thread_come_from_metadata(void **state)
+{
+	(void)state;
+	tl_store *s = tl__store_new();
+	tl_row op = op_with_kernel(s, "aten::mm", 0, "gemm", 100, 5, 1);
+	tl_track *track = &s->tracks.v[s->track[op]];
+	track->thread_name = tl__interns(s->strings, "thread 1 (python)");
+	s->processes.v[track->process].labels = tl__interns(s->strings, "CPU");
+	fixture f;
+	fixture_open(&f, s);
+	tl_table *t = launchers_of(&f);
+	expect_text(t, 0, "process_name", "Unknown");
+	expect_text(t, 0, "process_label", "CPU");
+	expect_text(t, 0, "thread_name", "thread 1 (python)");
+	tl_table_free(t);
+	fixture_close(&f);
+}
+
+static void deep_stacks_are_walked_once(void **state)
+{
+	(void)state;
+	/* Searching each launch's operation from scratch would take 5e9 steps. */
+	enum { DEPTH = 100000 };
+	tl_store *s = tl__store_new();
+	for (size_t i = 0; i < DEPTH; i++) {
+		double at = 4 * (double)i;
+		tl_fixture_op(s, "execute", HOST, 1, at, 8.0 * DEPTH - 2 * at);
+		tl_fixture_launch(s, "hipLaunchKernel", HOST, 1, at + 1, 1, i + 1);
+		tl_fixture_gpu(s, TL_KIND_KERNEL, "k", GPU, 7, 1e6 + at, 2, i + 1);
+	}
+	fixture f;
+	fixture_open(&f, s);
+	const tl_launcher_list *list;
+	assert_int_equal(tl__analyzer_launchers(f.a, &list), 0);
+	assert_int_equal(list->n, DEPTH);
+	assert_int_equal(list->first[DEPTH], DEPTH);
+	fixture_close(&f);
+}
+
 static void only_communication_leaves_empty_summaries(void **state)
 {
 	(void)state;
@@ -412,6 +451,8 @@ int main(void)
 		cmocka_unit_test(execute_is_not_an_operation),
 		cmocka_unit_test(a_launch_without_operation_or_arguments_is_its_own_launcher),
 		cmocka_unit_test(an_event_linked_by_external_id_is_booked_on_its_operation),
+		cmocka_unit_test(names_of_process_and_thread_come_from_metadata),
+		cmocka_unit_test(deep_stacks_are_walked_once),
 		cmocka_unit_test(only_communication_leaves_empty_summaries),
 		cmocka_unit_test(summary_by_category),
 		cmocka_unit_test(summary_by_name),
