@@ -86,9 +86,9 @@ static void check_cost(int id, const tl_value *line, const char *op, const char 
 	tl_buf expected = {0}, actual = {0};
 	const char *error = tl__value_text(tl__value_get(tl__value_get(line, "raises"), field));
 	const tl_value *value = tl__value_get(line, field);
-	const char *text = error                                   ? raised(error)
+	const char *text = error                                ? raised(error)
 			   : !value || value->kind == TL_V_NONE ? "unknown"
-								   : text_of(&expected, value);
+								: text_of(&expected, value);
 	check(id, op, field, text, cost_text(&actual, cost));
 	tl__buf_free(&expected);
 	tl__buf_free(&actual);
@@ -222,7 +222,8 @@ static void check_categorize(int id, const tl_value *line)
 {
 	const char *op = tl__value_text(tl__value_get(line, "op"));
 	const char *kernel = tl__arg_text(tl__value_get(line, "kernel_names"), 0);
-	check(id, op, "result", tl__value_text(tl__value_get(line, "result")), tl__perf_category(op, strlen(op), kernel));
+	check(id, op, "result", tl__value_text(tl__value_get(line, "result")),
+	      tl__perf_category(op, strlen(op), kernel));
 }
 
 static double number(const tl_value *record, const char *key)
@@ -258,7 +259,8 @@ static void check_roofline(int id, const tl_value *line, tl_arena *arena)
 	assert_int_equal(result.status, TL_PERF_OK);
 	check_close(id, op, "GFLOPS", number(metrics, "GFLOPS"), result.flops.value / 1e9);
 	if (result.bytes.known)
-		check_close(id, op, "Data Moved (MB)", number(metrics, "Data Moved (MB)"), result.bytes.value / 1048576);
+		check_close(id, op, "Data Moved (MB)", number(metrics, "Data Moved (MB)"),
+			    result.bytes.value / 1048576);
 
 	char spec[64] = "";
 	tl_roofline roofline;
@@ -269,7 +271,9 @@ static void check_roofline(int id, const tl_value *line, tl_arena *arena)
 				 result.bytes.known ? &result.bytes.value : NULL);
 	const char *bound = tl__value_text(tl__value_get(metrics, "Roofline Bound"));
 	check(id, op, "Roofline Bound", bound ? bound : "",
-	      !told ? "" : roofline.compute_bound ? "COMPUTE_BOUND" : "MEMORY_BOUND");
+	      !told                    ? ""
+	      : roofline.compute_bound ? "COMPUTE_BOUND"
+				       : "MEMORY_BOUND");
 	if (told)
 		check_close(id, op, "Roofline Time", number(metrics, "Roofline Time (\xc2\xb5s)"), roofline.time_us);
 }
