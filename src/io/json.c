@@ -181,20 +181,69 @@ const char *tl__json_scan_value(tl_json_scan *scan, const char *p, tl_json_token
 	}
 }
 
-void tl__json_compact(tl_buf *out, const char *text, size_t n)
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool is_letter(char c)
+{
+	return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
+}
+
+/* Copies a word outside strings, sign included, to `to`; null instead of one that JSON does not know. */
+static const char *copy_word(char **to, const char *p, const char *end, unsigned *odd)
+{
+	const char *start = p++;
+	while (p < end && is_letter(*p))
+		p++;
+	size_t n = (size_t)(p - start);
+	if (!(n == 4 && (!memcmp(start, "true", n) || !memcmp(start, "null", n))) &&
+	    !(n == 5 && !memcmp(start, "false", n))) {
+		*odd |= TL_JSON_ODD_WORD;
+		start = "null";
+		n = 4;
+	}
+	memcpy(*to, start, n);
+	*to += n;
+	return p;
+}
+
+unsigned tl__json_compact(tl_buf *out, const char *text, size_t n)
 {
 	const char *p = text, *end = text + n;
-	/* canonical text is never longer, so one reservation is enough */
-	size_t before = out->n;
-	tl__buf_put(out, text, n);
-	if (out->failed)
-		return;
-	char *to = out->v + before;
+	unsigned odd = 0;
+	/* "x," may become "null,": never more than two and a half times as long */
+	char *start = tl__buf_reserve(out, 3 * n + 4), *to = start;
+	if (!start)
+		return 0;
 	while (p < end) {
 		char c = *p;
-		if (tl__json_is_blank(c)) {
+		uint8_t class = tl__json_class[(uint8_t)c];
+		if (class & TL_JSON_IS_BLANK) {
+			p = tl__json_blank(p);
+			continue;
+		}
+		if (is_digit(c) || (c == '-' && p + 1 < end && is_digit(p[1]))) {
+			do
+				*to++ = *p++;
+			while (p < end && (tl__json_class[(uint8_t)*p] & TL_JSON_IS_NUMBER));
+			continue;
+		}
+		if (is_letter(c) || c == '-') {
+			p = copy_word(&to, p, end, &odd);
+			continue;
+		}
+		/* bytes outside strings only: a string ends in a quote */
+		char last = to > start ? to[-1] : '\0';
+		if (c == ',' && (last == ',' || last == '[' || last == '{')) {
+			odd |= TL_JSON_ODD_COMMA;
 			p++;
 			continue;
+		}
+		if ((c == ']' || c == '}') && last == ',') {
+			odd |= TL_JSON_ODD_COMMA;
+			to--;
 		}
 		*to++ = c;
 		p++;
@@ -208,5 +257,6 @@ void tl__json_compact(tl_buf *out, const char *text, size_t n)
 				break;
 		}
 	}
-	out->n = (size_t)(to - out->v);
+	out->n += (size_t)(to - start);
+	return odd;
 }

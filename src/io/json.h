@@ -196,8 +196,13 @@ const char *tl__json_scan_value(tl_json_scan *scan, const char *p, tl_json_token
  */
 const char *tl__json_skip_nested(tl_json_scan *scan, const char *p, uint8_t *flags);
 
-/** Appends JSON text without the blanks outside strings: the canonical spelling of argument texts. */
-void tl__json_compact(tl_buf *out, const char *text, size_t n);
+/**
+ * Appends JSON text without the blanks outside strings: the canonical spelling of argument texts. Words
+ * other than true, false and null (nan, -inf) become null, commas too many are left out.
+ * Returns the tl_json_oddities that it met.
+ */
+unsigned tl__json_compact(tl_buf *out, const char *text, size_t n);
+enum tl_json_oddities { TL_JSON_ODD_WORD = 1, TL_JSON_ODD_COMMA = 2 };
 
 /** Text of a token as JSON: a string with its quotes. */
 static inline const char *tl__json_token_text(const tl_json_token *token, size_t *n)

@@ -65,14 +65,17 @@ static int resynchronise(tl_kineto *k)
 	}
 }
 
-/* A place where no event can be read although one should be there. */
+/*
+ * A place where no event can be read although one should be there. 1: goes on at the next event (behind
+ * its comma), 0: at the end of the list or file.
+ */
 static int skip_unreadable(tl_kineto *k, const char *detail)
 {
 	TL_TRY(tl__kineto_add_empty(k, TL_HEALTH_UNREADABLE_EVENT, here(k), detail));
 	int is = resynchronise(k);
 	if (is == TL_BOUNDARY_LIST)
 		note(k, TL_HEALTH_SEVERAL_WRITERS, NULL);
-	return is < 0 ? is : 0;
+	return is < 0 ? is : is == TL_BOUNDARY_EVENT || is == TL_BOUNDARY_LIST;
 }
 
 /* The file ends inside an event, unless what follows is only broken. */
@@ -91,7 +94,7 @@ static int end_in_event(tl_kineto *k)
 	return 0;
 }
 
-/* The event at `p`, which is `{`; the strict way, else repaired, else left out. */
+/* The event at `p`, which is `{`; the strict way, else repaired, else left out. Returns as skip_unreadable. */
 static int read_event(tl_kineto *k)
 {
 	tl_kineto_event event;
@@ -185,9 +188,11 @@ static int read_events(tl_kineto *k, bool may_end)
 			return 0; /* padding of an unclosed list */
 		if (!comma)
 			note(k, TL_HEALTH_TRAILING_COMMA, "missing between two events");
-		TL_TRY(c == '{' ? read_event(k) : read_non_event(k));
+		int next = c == '{' ? read_event(k) : read_non_event(k);
+		if (next < 0)
+			return next;
 		any = true;
-		comma = false;
+		comma = next > 0;
 	}
 }
 
@@ -248,7 +253,8 @@ static int keep_metadata(tl_kineto *k, tl_str key, const tl_json_token *token)
 	size_t n;
 	const char *text = tl__json_token_text(token, &n);
 	tl__buf_clear(&k->text);
-	tl__json_compact(&k->text, text, n);
+	if (tl__json_compact(&k->text, text, n))
+		note(k, TL_HEALTH_NOT_A_NUMBER, NULL);
 	if (k->text.failed)
 		return TL_ENOMEM;
 	tl_str value = tl__intern(store->strings, k->text.v, k->text.n);
@@ -308,8 +314,12 @@ static int read_key(tl_kineto *k, tl_str *key)
 			k->p = after;
 			return *key == TL_STR_FAIL ? TL_ENOMEM : 1;
 		}
-		if (k->scan.stop < k->scan.end || k->eof)
+		if (k->scan.stop < k->scan.end)
 			return 0;
+		if (k->eof) {
+			k->p = k->scan.end;
+			return 0;
+		}
 		TL_TRY(tl__kineto_refill(k));
 	}
 }
@@ -504,7 +514,6 @@ static int read_file(tl_kineto *k, contents *found)
 		return tl__kineto_at_end(k) ? 0 : not_a_trace(k, found);
 	while (more) {
 		int lone = 0;
-		int64_t start = here(k);
 		if (*k->p == '{')
 			lone = is_lone_event(k);
 		if (lone < 0)
@@ -526,7 +535,6 @@ static int read_file(tl_kineto *k, contents *found)
 		TL_TRY(next_document(k, &more));
 		if (more)
 			tl__health_add(&k->store->health, TL_HEALTH_SEVERAL_DOCUMENTS, here(k), TL_ROW_NONE, 0, NULL);
-		(void)start;
 	}
 	return 0;
 }
@@ -605,15 +613,13 @@ int tl__kineto_import(tl_store *store, tl_source *source, const tl_trace_options
 	k->err = err;
 	k->last_track = UINT32_MAX;
 
-	int code = tl__kineto_open_window(k);
-	if (!code)
-		code = import(k);
+	tl__kineto_open_window(k);
+	int code = import(k);
 	if (code == TL_ENOMEM)
 		tl__nomem(err);
 	else if (code == TL_ELIMIT)
 		tl__fail(err, code, "more than 4 294 967 294 events");
 
-	tl__free(k->window);
 	tl__buf_free(&k->text);
 	tl__buf_free(&k->repaired);
 	tl__map_free(&k->categories);

@@ -87,8 +87,7 @@ typedef struct tl_kineto {
 
 	/* the window: text from `p` to `scan.end`, then zeros */
 	tl_source *source;
-	char *window;
-	size_t size; /* of the window, without the padding */
+	const char *window;
 	const char *p;
 	tl_json_scan scan;
 	uint64_t window_offset; /* of window[0] in the unpacked text */

@@ -73,7 +73,11 @@ static int json_text(tl_kineto *k, tl_str *out, const tl_kineto_event *event, tl
 	const char *text = tl__json_token_text(token, &n);
 	if (token->type == TL_JSON_ARRAY || token->type == TL_JSON_OBJECT) {
 		tl__buf_clear(&k->text);
-		tl__json_compact(&k->text, text, n);
+		unsigned odd = tl__json_compact(&k->text, text, n);
+		if (odd & TL_JSON_ODD_WORD)
+			note(k, TL_HEALTH_NOT_A_NUMBER, offset);
+		if (odd & TL_JSON_ODD_COMMA)
+			note(k, TL_HEALTH_TRAILING_COMMA, offset);
 		if (k->text.failed)
 			return TL_ENOMEM;
 		text = k->text.v;

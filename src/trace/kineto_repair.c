@@ -295,6 +295,9 @@ static const char *find_end(const repair *r, const char *p, bool balanced, uint3
 			open -= open > 0;
 			break;
 		case '"':
+			/* nor into a document that another rank began here */
+			if (p + 1 < r->end && p[1] == 't' && list_at(p, r->end, false, &next) == TL_BOUNDARY_LIST)
+				return NULL;
 			if (!balanced || !open) {
 				int is = ends_string(r, p + 1, !*inner);
 				if (is == YES)

@@ -6,21 +6,14 @@
 
 #include "util/error.h"
 
-enum {
-	FIRST_WINDOW = 256 << 10, /* small enough for the second-level cache */
-	SMALLEST_READ = 64 << 10,
-	LARGEST_WINDOW = 1 << 30, /* an event beyond that is no event */
-};
+/* An event or value beyond that is not worth the memory. */
+#define LARGEST_WINDOW ((size_t)1 << 30)
 
-int tl__kineto_open_window(tl_kineto *k)
+void tl__kineto_open_window(tl_kineto *k)
 {
-	k->size = FIRST_WINDOW;
-	k->window = tl__malloc(k->size + TL_JSON_PAD);
-	if (!k->window)
-		return TL_ENOMEM;
-	memset(k->window, 0, TL_JSON_PAD);
-	k->p = k->scan.end = k->window;
-	return 0;
+	static const char nothing[TL_JSON_PAD];
+	k->window = nothing;
+	k->p = k->scan.end = nothing;
 }
 
 static int report_progress(tl_kineto *k)
@@ -43,33 +36,28 @@ static int report_progress(tl_kineto *k)
 
 int tl__kineto_refill(tl_kineto *k)
 {
-	size_t left = (size_t)(k->scan.end - k->p);
+	size_t left = (size_t)(k->scan.end - k->p), size = left;
+	char *window = NULL;
 	TL_TRY(report_progress(k));
 	k->window_offset += (uint64_t)(k->p - k->window);
-	memmove(k->window, k->p, left);
-	k->p = k->scan.end = k->window;
-
-	if (k->size - left < SMALLEST_READ) {
-		if (k->size >= LARGEST_WINDOW)
-			return tl__fail(k->err, TL_EFORMAT, "an event or value of more than 1 GB at byte %llu",
-					(unsigned long long)k->window_offset);
-		char *bigger = tl__realloc(k->window, k->size * 2 + TL_JSON_PAD);
-		if (!bigger)
-			return TL_ENOMEM;
-		k->window = bigger;
-		k->size *= 2;
-	}
-	size_t wanted = left + SMALLEST_READ;
-	while (left < wanted && !k->eof) {
-		int64_t n = tl__source_read(k->source, k->window + left, k->size - left, k->err);
+	if (left > LARGEST_WINDOW)
+		return tl__fail(k->err, TL_EFORMAT, "an event or value of more than 1 GB at byte %llu",
+				(unsigned long long)k->window_offset);
+	/* whoever asks reads what is left once more, so at least as much must come: linear time for any size */
+	do {
+		int64_t n = tl__source_next(k->source, size, &window, k->err);
 		if (n < 0)
 			return (int)n;
 		k->eof = n == 0;
-		left += (size_t)n;
+		size += (size_t)n;
+	} while (!k->eof && size < 2 * left);
+	if (!window) { /* an empty file has no block at all */
+		tl__kineto_open_window(k);
+		return 0;
 	}
-	k->p = k->window;
-	k->scan.end = k->window + left;
-	memset(k->window + left, 0, TL_JSON_PAD);
+	memset(window + size, 0, TL_JSON_PAD);
+	k->window = k->p = window;
+	k->scan.end = window + size;
 	return 0;
 }
 

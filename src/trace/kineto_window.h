@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file kineto_window.h
- * The window through which the importer sees the text: contiguous, followed by zeros, moved
- * forward when the text in it is used up. Pointers into it do not survive a refill; k->p does.
+ * The window through which the importer sees the text: contiguous bytes in the source's own
+ * blocks, followed by zeros. Pointers into it do not survive a refill; k->p does.
  */
 #ifndef TL_TRACE_KINETO_WINDOW_H
 #define TL_TRACE_KINETO_WINDOW_H
 
 #include "trace/kineto.h"
 
-/** Makes the window, still empty. 0 or TL_ENOMEM. */
-int tl__kineto_open_window(tl_kineto *k);
+/** An empty window, to be filled by tl__kineto_refill. */
+void tl__kineto_open_window(tl_kineto *k);
 /**
- * Moves what is left from k->p on to the front and reads more behind it; the window doubles when
- * what is left fills most of it. Sets k->eof at the end of the text. Reports progress. 0 or a TL_E code.
+ * Reads more text behind what is left from k->p on, at least as much again. Sets k->eof at the end of
+ * the text. Reports progress. 0 or a TL_E code; after a failure the window must not be used.
  */
 int tl__kineto_refill(tl_kineto *k);
 /** Moves k->p to the next byte that is no white space, or to the end of the text. */

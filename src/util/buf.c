@@ -8,7 +8,7 @@
 #include "util/alloc.h"
 #include "util/format.h"
 
-static char *room(tl_buf *buf, size_t more)
+char *tl__buf_reserve(tl_buf *buf, size_t more)
 {
 	if (buf->failed)
 		return NULL;
@@ -21,7 +21,7 @@ static char *room(tl_buf *buf, size_t more)
 
 void tl__buf_put(tl_buf *buf, const char *text, size_t n)
 {
-	char *at = room(buf, n);
+	char *at = tl__buf_reserve(buf, n);
 	if (at && n) {
 		memcpy(at, text, n);
 		buf->n += n;
@@ -44,7 +44,7 @@ void tl__buf_printf(tl_buf *buf, const char *format, ...)
 	va_start(args, format);
 	va_copy(again, args);
 	int n = vsnprintf(NULL, 0, format, args);
-	char *at = n < 0 ? NULL : room(buf, (size_t)n);
+	char *at = n < 0 ? NULL : tl__buf_reserve(buf, (size_t)n);
 	if (at) {
 		vsnprintf(at, (size_t)n + 1, format, again);
 		buf->n += (size_t)n;
@@ -67,7 +67,7 @@ void tl__buf_double(tl_buf *buf, double value)
 
 const char *tl__buf_text(tl_buf *buf)
 {
-	if (!room(buf, 0))
+	if (!tl__buf_reserve(buf, 0))
 		return NULL;
 	buf->v[buf->n] = '\0';
 	return buf->v;

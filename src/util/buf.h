@@ -17,6 +17,8 @@ typedef struct tl_buf {
 } tl_buf;
 
 void tl__buf_put(tl_buf *buf, const char *text, size_t n);
+/** Room for `more` bytes behind the text, to be filled by the caller (who then advances n); NULL after a failure. */
+char *tl__buf_reserve(tl_buf *buf, size_t more);
 void tl__buf_puts(tl_buf *buf, const char *text);
 void tl__buf_putc(tl_buf *buf, char c);
 void tl__buf_printf(tl_buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
