@@ -29,6 +29,11 @@ int tl__decode_gzip(tl_decoder **out, tl_input *input, tl_error *err);
 int tl__decode_zstd(tl_decoder **out, tl_input *input, tl_error *err);
 /** Opens the only regular file of a zip as an input, which takes `zip` over when it succeeds. */
 int tl__zip_member(tl_input **out, tl_input *zip, tl_error *err);
+/** The same for a zip whose end, and with it the directory, is missing: its first regular file as far as it goes.
+ * TL_EFORMAT, with the message untouched, when there is none. */
+int tl__zip_cut_off(tl_input **out, tl_input *zip, tl_error *err);
+/** Whether a member's name is that of data: no folder, nothing that macOS adds for its own use. */
+bool tl__zip_is_data(const char *name);
 
 /** Marks the early end of a container: `cut_off` or else damaged. Returns 0, what the decoder's read returns then. */
 int64_t tl__decode_cut_off(tl_decoder *decoder, const char *what);

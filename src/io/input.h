@@ -22,7 +22,8 @@ struct tl_input {
 	uint64_t total; /* bytes of the file, 0 when unknown */
 	bool seekable;  /* tl__input_read_at works */
 	const char *name;
-	char early[96]; /* why the bytes ended early ("" when they did not); a container of its own is damaged */
+	char early[96];     /* when the container of the bytes is not whole: why, for people; else "" */
+	bool early_cut_off; /* its end is missing; otherwise it is damaged */
 
 	/* internal */
 	int fd; /* -1: memory or function */

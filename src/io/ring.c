@@ -55,8 +55,10 @@ static void note_state(tl_ring *ring)
 	state->packed_done = tl__input_done(input);
 	state->packed_total = input->total;
 	if (input->early[0]) {
-		state->damaged = true;
-		snprintf(state->note, sizeof state->note, "the member of the zip file is damaged: %s", input->early);
+		state->truncated |= input->early_cut_off;
+		state->damaged |= !input->early_cut_off;
+		snprintf(state->note, sizeof state->note, "the zip file is %s: %s",
+			 input->early_cut_off ? "cut off" : "damaged", input->early);
 	}
 }
 

@@ -576,6 +576,51 @@ static void damaged_zip_member(void **state)
 	free(b.v);
 }
 
+/* Without its end a zip has no directory; its first file is there all the same. */
+static void cut_off_zip(void **state)
+{
+	bytes few = {text.v, 20000};
+
+	(void)state;
+	for (int kind = 0; kind < 3; kind++) {
+		bytes inner = pack_gzip(&few), packed;
+		zip_entry entries[] = {{.name = "folder"},
+				       {.name = "folder/a", .v = kind == 2 ? inner.v : few.v, .stored = kind > 0}};
+		size_t local = 0, last = 0;
+		entries[1].n = kind == 2 ? inner.n : few.n;
+		packed = make_zip(entries, 2);
+		while (memcmp(packed.v + local, "PK\x01\x02", 4) != 0)
+			local++; /* where the directory begins */
+		for (size_t n = 90; n < packed.n; n += n % 7 ? 1 : 37) {
+			bytes out, copy = {malloc(n), n};
+			tl_source_state st;
+			tl_source *s;
+			memcpy(copy.v, packed.v, n);
+			if (tl__source_open_memory(&s, copy.v, n, false, NULL) == 0) {
+				assert_int_equal(drain(s, 0, &out, NULL), 0);
+				tl__source_state(s, &st);
+				assert_true(st.truncated);
+				assert_string_not_equal(st.note, "");
+				assert_in_range(out.n, last, few.n);
+				if (out.n)
+					assert_memory_equal(out.v, few.v, out.n);
+				if (n >= local)
+					assert_int_equal(out.n, few.n);
+				last = out.n;
+				tl__source_close(s);
+				free(out.v);
+			} else {
+				assert_int_equal(last, 0); /* cut off before the data */
+				assert_true(n < 120);
+			}
+			free(copy.v);
+		}
+		assert_int_equal(last, few.n);
+		free(inner.v);
+		free(packed.v);
+	}
+}
+
 static double seconds(void)
 {
 	struct timespec t;
@@ -690,6 +735,7 @@ int main(void)
 		cmocka_unit_test_teardown(zstd_damage_and_junk, reset),
 		cmocka_unit_test_teardown(zips_that_cannot_be_read, reset),
 		cmocka_unit_test_teardown(damaged_zip_member, reset),
+		cmocka_unit_test_teardown(cut_off_zip, reset),
 		cmocka_unit_test_teardown(close_in_mid_stream, reset),
 		cmocka_unit_test_teardown(close_while_a_pipe_is_silent, reset),
 		cmocka_unit_test_teardown(windows_grow_as_needed, reset),

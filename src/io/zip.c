@@ -157,8 +157,7 @@ static int open_archive(member *m, tl_error *err)
 	return code;
 }
 
-/* Folders, and what macOS adds for its own use, are no data. */
-static bool is_data(const char *name)
+bool tl__zip_is_data(const char *name)
 {
 	size_t n = strlen(name);
 
@@ -174,7 +173,7 @@ static int several(const member *m, size_t found, tl_error *err)
 
 	for (zip_int64_t i = 0; i < n && listed < LISTED; i++) {
 		const char *name = zip_get_name(m->archive, (zip_uint64_t)i, 0);
-		if (name && is_data(name))
+		if (name && tl__zip_is_data(name))
 			tl__buf_printf(&list, "%s%s", listed++ ? ", " : "", name);
 	}
 	if (found > listed)
@@ -200,7 +199,7 @@ static int open_member(member *m, tl_error *err)
 
 	for (zip_int64_t i = 0; i < n; i++) {
 		const char *name = zip_get_name(m->archive, (zip_uint64_t)i, 0);
-		if (name && is_data(name) && !found++)
+		if (name && tl__zip_is_data(name) && !found++)
 			m->index = (zip_uint64_t)i;
 	}
 	if (!found)
@@ -233,7 +232,11 @@ int tl__zip_member(tl_input **out, tl_input *zip, tl_error *err)
 		code = open_member(m, err);
 	if (code == 0)
 		code = tl__input_open_pull(out, zip, member_pull, member_free, m, err);
-	if (code < 0)
+	if (code < 0) {
+		bool no_directory = code == TL_EFORMAT && !m->archive;
 		member_free_parts(m);
+		if (no_directory)
+			code = tl__zip_cut_off(out, zip, err);
+	}
 	return code;
 }
