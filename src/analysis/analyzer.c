@@ -32,6 +32,55 @@ struct tl_name_cache {
 	TL_VEC(category_entry) categories;
 };
 
+/* ---- GPU time ---- */
+
+/* Whether event `i` of tree->gpu starts at or after the end of the one before. */
+static bool follows(const tl_store *store, const tl_row *gpu, size_t i)
+{
+	tl_time end = tl__end(store, gpu[i - 1]);
+	return end != TL_TIME_NONE && tl__end(store, gpu[i]) != TL_TIME_NONE && store->start[gpu[i]] >= end;
+}
+
+static int index_gpu_time(tl_analyzer *a)
+{
+	const tl_tree *tree = a->tree;
+	a->gpu_sum = tl__malloc((tree->n_gpu + 1) * sizeof *a->gpu_sum);
+	a->gpu_jumps = tl__malloc((tree->n_gpu + 1) * sizeof *a->gpu_jumps);
+	if (!a->gpu_sum || !a->gpu_jumps)
+		return TL_ENOMEM;
+	a->gpu_sum[0] = 0;
+	a->gpu_jumps[0] = 0;
+	for (size_t i = 0; i < tree->n_gpu; i++) {
+		tl_time dur = a->store->dur[tree->gpu[i]];
+		bool jump = i > 0 && !follows(a->store, tree->gpu, i);
+		a->gpu_sum[i + 1] = a->gpu_sum[i] + (dur == TL_TIME_NONE ? 0 : (uint64_t)dur);
+		a->gpu_jumps[i + 1] = a->gpu_jumps[i] + (jump ? 1 : 0);
+	}
+	return 0;
+}
+
+int tl__analyzer_busy(tl_analyzer *a, const tl_row *rows, size_t n, tl_time *out)
+{
+	if (n == 1) { /* by far the most common case */
+		bool usable = tl__end(a->store, rows[0]) != TL_TIME_NONE;
+		*out = usable ? a->store->dur[rows[0]] : 0;
+		return 0;
+	}
+	const tl_row *gpu = a->tree->gpu;
+	bool in_tree = n > 0 && (uintptr_t)rows >= (uintptr_t)gpu &&
+		       (uintptr_t)rows < (uintptr_t)(gpu + a->tree->n_gpu);
+	if (in_tree) {
+		size_t first = (size_t)(rows - gpu);
+		if (a->gpu_jumps[first + n] == a->gpu_jumps[first + 1]) {
+			*out = (tl_time)(a->gpu_sum[first + n] - a->gpu_sum[first]);
+			return 0;
+		}
+	}
+	return tl__busy_time(out, a->store, rows, n, &a->scratch);
+}
+
+/* ---- the analyser ---- */
+
 static bool has_kind(const tl_store *store, tl_kind kind)
 {
 	return store->n > 0 && memchr(store->kind, (int)kind, store->n) != NULL;
@@ -84,7 +133,7 @@ int tl__analyzer_new(tl_analyzer **out, const tl_tree *tree, const tl_analyzer_o
 	a->names = tl__calloc(1, sizeof *a->names);
 	a->unknown = a->strings ? tl__interns(a->strings, "Unknown") : TL_STR_FAIL;
 	bool ready = a->unknown != TL_STR_FAIL && a->values && a->names;
-	int code = ready ? measure(a, err) : tl__nomem(err);
+	int code = ready && index_gpu_time(a) == 0 ? measure(a, err) : tl__nomem(err);
 	if (code < 0) {
 		tl__analyzer_free(a);
 		return code;
@@ -115,6 +164,8 @@ void tl__analyzer_free(tl_analyzer *a)
 	tl__perf_cache_free(a->perf);
 	tl__launcher_list_free(a->launchers);
 	TL_VEC_FREE(&a->scratch);
+	tl__free(a->gpu_sum);
+	tl__free(a->gpu_jumps);
 	tl__strings_unref(a->strings);
 	tl__arena_free(&a->arena);
 	tl__free(a);
@@ -218,16 +269,6 @@ tl_str tl__analyzer_category_id(tl_analyzer *a, tl_str name, tl_str first_kernel
 }
 
 /* ---- GPU events ---- */
-
-int tl__analyzer_busy(tl_analyzer *a, const tl_row *rows, size_t n, tl_time *out)
-{
-	if (n == 1) { /* by far the most common case */
-		bool usable = tl__end(a->store, rows[0]) != TL_TIME_NONE;
-		*out = usable ? a->store->dur[rows[0]] : 0;
-		return 0;
-	}
-	return tl__busy_time(out, a->store, rows, n, &a->scratch);
-}
 
 tl_kernel tl__analyzer_kernel(const tl_analyzer *a, tl_row gpu_event)
 {

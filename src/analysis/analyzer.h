@@ -31,6 +31,10 @@ struct tl_analyzer {
 	tl_launcher_list *launchers;
 	tl_str unknown;          /* "Unknown" */
 	tl_interval_buf scratch; /* for tl__busy_time */
+
+	/* For busy times of ranges of tree->gpu; n_gpu + 1 each, over the GPU events before. */
+	uint64_t *gpu_sum;   /* summed durations in ps, wrapping */
+	uint32_t *gpu_jumps; /* how many do not start at or after the end of the one before them */
 };
 
 /**
@@ -57,7 +61,10 @@ int tl__analyzer_direct_kernel(tl_analyzer *a, tl_row event, tl_str *out);
 /** Whether a GPU event is a communication kernel (cached by name). */
 bool tl__analyzer_is_communication(tl_analyzer *a, tl_row gpu_event);
 
-/** Union of GPU events in ps. */
+/**
+ * Union of GPU events in ps. Of a range of tree->gpu whose events follow one another, as on one stream, in constant
+ * time, so that asking for every operation of a deep nest stays linear.
+ */
 int tl__analyzer_busy(tl_analyzer *a, const tl_row *rows, size_t n, tl_time *out);
 
 /** Exact-name model of an event's operation, or NULL; resolved once per distinct name. */

@@ -214,6 +214,29 @@ static void deep_stacks_are_walked_once(void **state)
 	fixture_close(&f);
 }
 
+static void times_of_a_deep_nest_of_launchers(void **state)
+{
+	(void)state;
+	/* Each operation launches one kernel and contains the next: 5e9 intervals if every subtree were merged anew. */
+	enum { DEPTH = 100000 };
+	tl_store *s = tl__store_new();
+	for (size_t i = 0; i < DEPTH; i++) {
+		double at = 4 * (double)i;
+		tl_fixture_op(s, "op", HOST, 1, at, 8.0 * DEPTH - 2 * at);
+		tl_fixture_launch(s, "hipLaunchKernel", HOST, 1, at + 1, 1, i + 1);
+		tl_fixture_gpu(s, TL_KIND_KERNEL, "k", GPU, 7, 1e6 + at, 2, i + 1);
+	}
+	fixture f;
+	fixture_open(&f, s);
+	tl_table *t = launchers_of(&f);
+	assert_int_equal(tl_table_rows(t), DEPTH);
+	expect_number(t, 0, "total_subtree_kernel_time", 2.0 * DEPTH);
+	expect_number(t, DEPTH - 3, "total_subtree_kernel_time", 6);
+	expect_number(t, DEPTH - 3, "total_direct_kernel_time", 2);
+	tl_table_free(t);
+	fixture_close(&f);
+}
+
 static void only_communication_leaves_empty_summaries(void **state)
 {
 	(void)state;
@@ -453,6 +476,7 @@ int main(void)
 		cmocka_unit_test(an_event_linked_by_external_id_is_booked_on_its_operation),
 		cmocka_unit_test(names_of_process_and_thread_come_from_metadata),
 		cmocka_unit_test(deep_stacks_are_walked_once),
+		cmocka_unit_test(times_of_a_deep_nest_of_launchers),
 		cmocka_unit_test(only_communication_leaves_empty_summaries),
 		cmocka_unit_test(summary_by_category),
 		cmocka_unit_test(summary_by_name),
