@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "table/internal.h"
-#include "util/format.h"
 #include "util/utf8.h"
 
 __extension__ typedef __int128 wide;
@@ -56,19 +55,22 @@ static statistics measure(int64_t *ps, int64_t *scratch, size_t n)
 {
 	statistics s = {.count = n};
 	wide sum = 0;
-	double squares = 0;
+	double plain = 0, squares = 0;
 
 	if (!n)
 		return s;
-	tl__sort_i64(ps, scratch, n);
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		sum += ps[i];
+		plain += us(ps[i]);
+	}
+	tl__sort_i64(ps, scratch, n);
 	double mean = (double)sum / (double)n;
 	/* fault 10 of spec 02 section 12: population deviation here, sample deviation in columns */
 	for (size_t i = 0; i < n && ps[0] != ps[n - 1]; i++)
 		squares += ((double)ps[i] - mean) * ((double)ps[i] - mean);
 	s.total = (double)sum / (double)TL_PS_PER_US;
-	s.mean = (double)sum / ((double)n * (double)TL_PS_PER_US);
+	/* reference, for now: the short form rounds this mean, and its last bit decides ties as in 4.115 */
+	s.mean = plain / (double)n;
 	s.median = n % 2 ? us(ps[n / 2]) : (double)((wide)ps[n / 2 - 1] + ps[n / 2]) / (2.0 * (double)TL_PS_PER_US);
 	s.deviation = sqrt(squares / (double)n) / (double)TL_PS_PER_US;
 	s.min = us(ps[0]);
@@ -271,6 +273,13 @@ static int short_name(tl_table *table, const tl_value *name, tl_value *out)
 	return 0;
 }
 
+/* Two decimals as NumPy rounds: scaled in double, half to even. Differs from tl__round on ties such as 4.285. */
+static double round_as_numpy(double value)
+{
+	double scaled = value * 100;
+	return isfinite(scaled) ? rint(scaled) / 100 : value;
+}
+
 static int short_record(tl_table *table, const tl_value *record, tl_value *out)
 {
 	const tl_value *stream = tl__value_get(record, "stream"), *mean = tl__value_get(record, "mean_duration_us");
@@ -282,7 +291,9 @@ static int short_record(tl_table *table, const tl_value *record, tl_value *out)
 	items[2] = KEY("stream");
 	items[3] = stream ? *stream : TL_VALUE_NONE;
 	items[4] = KEY("mean_duration_us");
-	items[5] = !mean ? TL_VALUE_INT(0) : mean->kind == TL_V_DOUBLE ? TL_VALUE_DOUBLE(tl__round(mean->d, 2)) : *mean;
+	items[5] = !mean                       ? TL_VALUE_INT(0)
+		   : mean->kind == TL_V_DOUBLE ? TL_VALUE_DOUBLE(round_as_numpy(mean->d))
+					       : *mean;
 	*out = (tl_value){.kind = TL_V_DICT, .n = 3, .items = items};
 	return 0;
 }

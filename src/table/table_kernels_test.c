@@ -135,15 +135,36 @@ static void long_names_are_cut_by_characters(void **state)
 	put_kernel(t, c, 0, a_kernel(t, exactly, 5000, 0, 0));
 	put_kernel(t, c, 0, a_kernel(t, longer, 2675000, 0, 0));
 	tl_table *out = summarize(t, "k");
-	/* 2.675 lies below 2.675 as a double, so it rounds down; 0.005 lies above */
+	/* 0.5 and 267.5 hundredths: half to even */
 	strcpy(expected, "[{'name': '");
 	strcat(expected, exactly);
-	strcat(expected, "', 'stream': 0, 'mean_duration_us': 0.01}, {'name': '");
+	strcat(expected, "', 'stream': 0, 'mean_duration_us': 0.0}, {'name': '");
 	strcat(expected, exactly);
-	strcat(expected, "...', 'stream': 0, 'mean_duration_us': 2.67}]");
+	strcat(expected, "...', 'stream': 0, 'mean_duration_us': 2.68}]");
 	expect_text(out, "short", 0, expected);
 	tl_table_free(out);
 	tl_table_free(t);
+}
+
+/* Ties as the golden ops_unique_args.csv of normalization_layers rounds them. */
+static void short_means_round_half_to_even(void **state)
+{
+	(void)state;
+	const struct {
+		int64_t ps;
+		double shown;
+	} cases[] = {{4285000, 4.28}, {10655000, 10.66}, {3825000, 3.82},
+		     {3725000, 3.72}, {2645000, 2.64},   {4286000, 4.29}};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		tl_table *t = tl__table_new("t", NULL, 1);
+		put_ints(t, "key", (int64_t[]){0});
+		put_kernel(t, tl__table_add(t, "k", "", TL_COL_KERNELS), 0, a_kernel(t, "k", cases[i].ps, 0, 0));
+		tl_table *out = summarize(t, "k");
+		const tl_value *list = tl__table_column(out, "short")->val[0];
+		assert_true(tl__value_get(tl__value_at(list, 0), "mean_duration_us")->d == cases[i].shown);
+		tl_table_free(out);
+		tl_table_free(t);
+	}
 }
 
 static void missing_or_unfit_sources(void **state)
