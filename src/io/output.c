@@ -217,19 +217,25 @@ const char *tl__output_temp_path(const tl_output *output)
 	return output->temp;
 }
 
-int tl__output_commit(tl_output *output, tl_error *err)
+int tl__output_finish(tl_output *output, tl_error *err)
 {
-	int code = 0;
-
 	flush(output);
 	/* some file systems tell only now that the disk is full */
-	if (output->close) {
+	if (output->close && output->fd >= 0) {
 		if (output->mode && output->temp)
 			(void)!chmod(output->temp, output->mode);
 		if (close(output->fd) < 0 && !output->failure)
 			output->failure = errno;
 		output->fd = -1;
 	}
+	return output->failure ? failed(output->shown, output->failure, err) : 0;
+}
+
+int tl__output_commit(tl_output *output, tl_error *err)
+{
+	int code = 0;
+
+	tl__output_finish(output, NULL);
 	if (output->temp && !output->failure && rename(output->temp, output->path) < 0)
 		output->failure = errno;
 	if (output->failure) {

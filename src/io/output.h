@@ -41,6 +41,13 @@ bool tl__output_failed(const tl_output *output);
 const char *tl__output_temp_path(const tl_output *output);
 
 /**
+ * Writes what is buffered and closes the file; tl__output_commit then only renames. For several files that shall
+ * appear together: finish all, then commit all. Nothing may be written afterwards.
+ * @return 0 or the first failure, which tl__output_commit repeats
+ */
+int tl__output_finish(tl_output *output, tl_error *err);
+
+/**
  * Writes what is buffered, renames, and frees `output` in any case. On failure the temporary file is
  * removed and an older file of that name is as it was.
  * @return 0, or the first failure: TL_EIO (message names the file and the reason)

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <xlsxwriter.h>
@@ -394,11 +395,14 @@ int tl__xlsx_write(const char *path, const tl_xlsx_book *book, tl_error *err)
 		TL_TRY(check_size(book->sheets[i].table, err));
 	xlsx_job job = {.err = err};
 	job.names = tl__calloc(book->n_sheets + 1, sizeof *job.names);
-	lxw_workbook_options options = {.use_zip64 = LXW_TRUE};
+	/* row by row to temporary files: the other mode keeps 150 bytes a cell until the end, and is no faster */
+	lxw_workbook_options options = {.use_zip64 = LXW_TRUE, .constant_memory = LXW_TRUE, .tmpdir = getenv("TMPDIR")};
 	job.workbook = job.names ? workbook_new_opt(path, &options) : NULL;
 	int code = job.workbook ? fill(&job, book) : tl__nomem(err);
 	if (code == 0) {
 		code = check_cell(&job, workbook_close(job.workbook));
+		if (code == 0)
+			code = tl__xlsx_verify(path, err);
 		tl__error_where(code ? err : NULL, path, -1);
 	} else if (job.workbook) {
 		lxw_workbook_free(job.workbook);

@@ -45,6 +45,12 @@ typedef struct tl_xlsx_book {
 int tl__xlsx_write(const char *path, const tl_xlsx_book *book, tl_error *err);
 
 /**
+ * Whether every part of a finished workbook is there to its end; TL_EIO when not. tl__xlsx_write calls it, because the
+ * library behind it does not notice a full disk.
+ */
+int tl__xlsx_verify(const char *path, tl_error *err);
+
+/**
  * Text as a cell can hold it: bytes that are not UTF-8 become U+FFFD, control characters their pictures
  * (U+2400...), and what is longer than a cell is cut before a mark "…(cut, 40000 characters)".
  * The answer is `text` itself when nothing has to change, else in `buf`; NULL when out of memory.

@@ -8,6 +8,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+#include <zip.h>
 
 #include "io/xlsx_writer.h"
 #include "util/utf8.h"
@@ -111,11 +113,45 @@ static void tab_names_are_short_legal_and_unique(void **state)
 	assert_int_equal(strlen(out), 60);
 }
 
+/* a zip with one part, checked as a workbook */
+static int verify(const char *part)
+{
+	char path[] = "/tmp/tl-verify-XXXXXX";
+	int fd = mkstemp(path);
+	assert_true(fd >= 0);
+	close(fd);
+	zip_t *archive = zip_open(path, ZIP_CREATE | ZIP_TRUNCATE, NULL);
+	zip_source_t *source = zip_source_buffer(archive, part, strlen(part), 0);
+	assert_true(zip_file_add(archive, "part.xml", source, 0) >= 0);
+	assert_int_equal(zip_close(archive), 0);
+	int code = tl__xlsx_verify(path, NULL);
+	unlink(path);
+	return code;
+}
+
+static void a_cut_off_part_is_noticed(void **state)
+{
+	(void)state;
+	static char big[200000];
+	assert_int_equal(verify("<?xml version=\"1.0\"?>\n<sheet a=\"1\"><c/></sheet>\n"), 0);
+	assert_int_equal(verify("<?xml version=\"1.0\"?>\n<sheet a=\"1\"><c></c>"), TL_EIO);
+	assert_int_equal(verify("<sheet></sheet"), TL_EIO);
+	assert_int_equal(verify(""), TL_EIO);
+	strcpy(big, "<sheet>");
+	memset(big + 7, 'x', sizeof big - 7);
+	strcpy(big + sizeof big - 9, "</sheet>");
+	assert_int_equal(verify(big), 0);
+	big[sizeof big - 2] = '\0';
+	assert_int_equal(verify(big), TL_EIO);
+	assert_int_equal(tl__xlsx_verify("/nonexistent/file", NULL), TL_EIO);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(texts_become_what_a_cell_can_hold),
 		cmocka_unit_test(long_texts_are_cut_and_say_so),
+		cmocka_unit_test(a_cut_off_part_is_noticed),
 		cmocka_unit_test(tab_names_are_short_legal_and_unique),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -110,7 +110,7 @@ static int rename_files(tl_staging *staging, int work, int dir, tl_error *err)
 	return 0;
 }
 
-/* From the first rename on nothing here needs memory or a new file, so that as little as possible can fail. */
+/* All that can fail for want of room, memory or descriptors comes before the first rename. */
 int tl__staging_commit(tl_staging *staging, tl_error *err)
 {
 	int work = -1, dir = -1, code = 0;
@@ -118,8 +118,8 @@ int tl__staging_commit(tl_staging *staging, tl_error *err)
 		code = open_dir(&work, staging->work, err);
 	if (staging->work && code == 0)
 		code = open_dir(&dir, staging->dir, err);
-	/* the newest first: its last bytes may still have to be written, which is what can fail; the others, and
-	 * the CSV files, only change names */
+	for (size_t i = 0; i < staging->outputs.n && code == 0; i++)
+		code = tl__output_finish(staging->outputs.v[i], err);
 	while (staging->outputs.n && code == 0)
 		code = tl__output_commit(staging->outputs.v[--staging->outputs.n], err);
 	if (code == 0)

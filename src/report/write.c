@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* A report as CSV files, a workbook and JSON; all print the same tables. */
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "io/xlsx_writer.h"
@@ -61,52 +64,56 @@ static int write_workbook(const tl_report *report, const char *path, const tl_re
 	return code;
 }
 
-/* Copies a finished file to an output that cannot be renamed to (a pipe, standard output). */
-static int copy_file(tl_output *out, const char *path, tl_error *err)
+/*
+ * libxlsxwriter opens and writes a file by its name and, when that fails, prints a line on standard error. So it
+ * gets a file in memory, where a full disk cannot meet it, and the finished workbook goes through tl_output
+ * like everything else. Without memfd it is a file among the temporary ones.
+ */
+static int open_scratch(int *out, char path[PATH_MAX], bool *named, tl_error *err)
 {
-	FILE *file = fopen(path, "rb");
-	if (!file)
-		return tl__fail(err, TL_EIO, "cannot read back the workbook: %s", strerror(errno));
-	char block[65536];
-	size_t n;
-	while ((n = fread(block, 1, sizeof block, file)) > 0)
-		tl__output_write(out, block, n);
-	int code = ferror(file) ? tl__fail(err, TL_EIO, "cannot read back the workbook: %s", strerror(errno)) : 0;
-	fclose(file);
-	return code;
+	*named = false;
+	*out = memfd_create("workbook", MFD_CLOEXEC);
+	if (*out >= 0) {
+		snprintf(path, PATH_MAX, "/proc/self/fd/%d", *out);
+		if (access(path, W_OK) == 0)
+			return 0;
+		close(*out);
+	}
+	const char *folder = getenv("TMPDIR");
+	int n = snprintf(path, PATH_MAX, "%s/tracelens-XXXXXX", folder && *folder ? folder : "/tmp");
+	*out = n < PATH_MAX ? mkostemp(path, O_CLOEXEC) : -1;
+	*named = *out >= 0;
+	return *named ? 0 : tl__fail(err, TL_EIO, "cannot make a temporary file: %s", strerror(errno));
 }
 
-static int write_workbook_through(tl_output *out, const tl_report *report, const tl_report_heading *heading,
-				  tl_error *err)
+static int copy_scratch(tl_output *out, int fd, tl_error *err)
 {
-	const char *folder = getenv("TMPDIR");
-	tl_buf name = {0};
-	tl__buf_printf(&name, "%s/tracelens-XXXXXX", folder && *folder ? folder : "/tmp");
-	if (!tl__buf_text(&name))
-		return tl__nomem(err);
-	int fd = mkstemp(name.v);
-	int code = fd < 0 ? tl__fail(err, TL_EIO, "cannot make a temporary file: %s", strerror(errno)) : 0;
-	if (code == 0) {
-		close(fd);
-		code = write_workbook(report, name.v, heading, err);
-		if (code == 0)
-			code = copy_file(out, name.v, err);
-		unlink(name.v);
-	}
-	tl__buf_free(&name);
-	return code;
+	char block[65536];
+	ssize_t n;
+	for (off_t at = 0; (n = pread(fd, block, sizeof block, at)) > 0; at += n)
+		tl__output_write(out, block, (size_t)n);
+	return n < 0 ? tl__fail(err, TL_EIO, "cannot read the workbook back: %s", strerror(errno)) : 0;
 }
 
 int tl__report_stage_xlsx(tl_staging *staging, const tl_report *report, const char *path,
 			  const tl_report_heading *heading, tl_error *err)
 {
 	tl_output *out;
+	char scratch[PATH_MAX];
+	int fd;
+	bool named;
 	TL_TRY(tl__staging_output(&out, staging, path, err));
-	const char *temp = tl__output_temp_path(out);
-	int code = temp ? write_workbook(report, temp, heading, err)
-			: write_workbook_through(out, report, heading, err);
+	int code = open_scratch(&fd, scratch, &named, err);
+	if (code == 0) {
+		code = write_workbook(report, scratch, heading, err);
+		if (code == 0)
+			code = copy_scratch(out, fd, err);
+		close(fd);
+		if (named)
+			unlink(scratch);
+	}
 	if (code < 0)
-		tl__error_where(err, path, -1); /* the temporary name would tell nobody anything */
+		tl__error_where(err, path, -1); /* the name of the scratch file would tell nobody anything */
 	return code;
 }
 
