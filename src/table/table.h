@@ -166,8 +166,9 @@ int tl__table_add_percentages(tl_table *table, const char *column, tl_error *err
  */
 int tl__table_summarize_kernels(tl_table *out, const char *name, const tl_groups *groups, const tl_table *table,
 				const char *source, tl_error *err);
-/** Adds `trunc_name`, the short form of a summary column, right of it (empty for an empty list). Missing source:
- * nothing.
+/**
+ * Adds `trunc_name`, the short form of a summary column, right of it (empty for an empty list): names cut to 64
+ * characters, means rounded to two decimals. Missing source: nothing.
  */
 int tl__table_add_truncated(tl_table *table, const char *source, const char *trunc_name, tl_error *err);
 

@@ -194,7 +194,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(summary_as_in_the_golden_table),   cmocka_unit_test(template_length_and_order),
 		cmocka_unit_test(equal_totals_go_by_name),          cmocka_unit_test(records_made_elsewhere),
-		cmocka_unit_test(long_names_are_cut_by_characters), cmocka_unit_test(missing_or_unfit_sources),
+		cmocka_unit_test(long_names_are_cut_by_characters), cmocka_unit_test(short_means_round_half_to_even),
+		cmocka_unit_test(missing_or_unfit_sources),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
