@@ -70,6 +70,35 @@ TL_PERF_MODEL(tl__model_causal_conv1d);
 TL_PERF_MODEL(tl__model_rope);
 TL_PERF_MODEL(tl__model_cross_entropy);
 TL_PERF_MODEL(tl__model_mamba);
+/* serving_gemm.c */
+TL_PERF_MODEL(tl__model_gemm_a16w16);
+TL_PERF_MODEL(tl__model_gemm_a16w16_atomic);
+TL_PERF_MODEL(tl__model_gemm_a16w16_asm);
+TL_PERF_MODEL(tl__model_unquantized_gemm);
+TL_PERF_MODEL(tl__model_gemm_a8w8);
+TL_PERF_MODEL(tl__model_gemm_afp4wfp4);
+TL_PERF_MODEL(tl__model_batched_a16wfp4);
+TL_PERF_MODEL(tl__model_batched_a8w8);
+/* serving_norm.c */
+TL_PERF_MODEL(tl__model_aiter_rms_norm);
+TL_PERF_MODEL(tl__model_aiter_rmsnorm);
+TL_PERF_MODEL(tl__model_rmsnorm_add);
+TL_PERF_MODEL(tl__model_rmsnorm_dynamicquant);
+TL_PERF_MODEL(tl__model_rmsnorm_quant);
+TL_PERF_MODEL(tl__model_rmsnorm_group_quant);
+TL_PERF_MODEL(tl__model_rmsnorm_add_group_quant);
+TL_PERF_MODEL(tl__model_rmsnorm_pad);
+TL_PERF_MODEL(tl__model_rmsnorm_mxfp4);
+/* serving_misc.c */
+TL_PERF_MODEL(tl__model_silu_and_mul);
+TL_PERF_MODEL(tl__model_gelu_and_mul);
+TL_PERF_MODEL(tl__model_gelu_tanh_and_mul);
+TL_PERF_MODEL(tl__model_rope_2c);
+TL_PERF_MODEL(tl__model_sgl_rotary);
+TL_PERF_MODEL(tl__model_store_cache);
+TL_PERF_MODEL(tl__model_custom_all_reduce);
+TL_PERF_MODEL(tl__model_aiter_exchange);
+TL_PERF_MODEL(tl__model_sglang_all_gather);
 /* triton.c */
 TL_PERF_MODEL(tl__model_triton);
 

@@ -40,7 +40,7 @@ static tl_value flag(int f)
 }
 
 /* Operand orders as the first kernel says whose name is understood. */
-static int add_transpose(const tl_perf_input *in, tl_arena *arena, tl_perf_result *out)
+int tl__gemm_transpose(const tl_perf_input *in, tl_arena *arena, tl_perf_result *out)
 {
 	for (size_t i = 0; i < in->n_kernels; i++) {
 		tl_gemm_kernel kernel;
@@ -76,7 +76,7 @@ static int finish(const gemm *g, const tl_perf_input *in, tl_arena *arena, tl_pe
 	}
 	if (!g->batched)
 		tl__param_int(out, "B", 1);
-	TL_TRY(add_transpose(in, arena, out));
+	TL_TRY(tl__gemm_transpose(in, arena, out));
 
 	double m = (double)g->m, n = (double)g->n, k = (double)g->k, batch = g->batched ? (double)g->batch : 1;
 	out->flops = tl__cost_int(batch * flops(m, n, k, g->bias));

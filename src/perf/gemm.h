@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "perf/model.h"
+
 /** Transposes are BLAS (column-major) flags: 1, 0, or -1 when the name does not tell. */
 typedef struct tl_gemm_kernel {
 	int trans_a, trans_b;
@@ -14,5 +16,8 @@ typedef struct tl_gemm_kernel {
 
 /** Reads a kernel name (ROCm Tensile/hipBLASLt, NVIDIA nvjet); false when it is neither. */
 bool tl__gemm_kernel(tl_gemm_kernel *out, const char *name);
+
+/** Lists "transpose" from the first kernel whose name is understood; nothing when there is none. TL_ENOMEM. */
+int tl__gemm_transpose(const tl_perf_input *in, tl_arena *arena, tl_perf_result *out);
 
 #endif

@@ -69,30 +69,22 @@ static double bytes_bwd(const attention *a, double size)
 
 enum layout { BNHD, BHND, THD };
 
+/* Sizes of a slot in the order batch, length, heads, head size. */
 static bool arrange(int64_t out[4], const tl_value *dims, size_t slot, enum layout layout)
 {
+	static const uint8_t order[][4] = {[BNHD] = {0, 1, 2, 3}, [BHND] = {0, 2, 1, 3}};
 	tl_shape s;
 	if (!tl__arg_shape(&s, dims, slot) || s.rank < (layout == THD ? 3u : 4u))
 		return false;
-	const int64_t *d = s.dim;
-	switch (layout) {
-	case BNHD:
-		out[0] = d[0], out[1] = d[1], out[2] = d[2], out[3] = d[3];
-		break;
-	case BHND:
-		out[0] = d[0], out[1] = d[2], out[2] = d[1], out[3] = d[3];
-		break;
-	case THD:
-		out[0] = 1, out[1] = d[0], out[2] = d[1], out[3] = d[2];
-		break;
-	}
+	for (size_t i = 0; i < 4; i++)
+		out[i] = layout != THD ? s.dim[order[layout][i]] : i ? s.dim[i - 1] : 1;
 	return true;
 }
 
 /* Reads q, k and v from three slots in a row; a reason when they do not fit together, else NULL. */
 static const char *read_shapes(attention *a, const tl_value *dims, size_t slot, enum layout layout)
 {
-	int64_t q[4], k[4], v[4];
+	int64_t q[4] = {0}, k[4] = {0}, v[4] = {0};
 	if (!arrange(q, dims, slot, layout) || !arrange(k, dims, slot + 1, layout) ||
 	    !arrange(v, dims, slot + 2, layout))
 		return "shapes of q, k and v are needed";
