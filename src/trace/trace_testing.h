@@ -16,7 +16,7 @@
 #include "util/alloc.h"
 
 /** Microseconds and whole picoseconds as the store keeps them. */
-#define US(x) ((tl_time)((x)*1000000))
+#define US(x) ((tl_time)((x)*INT64_C(1000000)))
 
 static inline tl_trace *load_bytes(const char *text, size_t n)
 {
