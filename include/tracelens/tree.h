@@ -38,7 +38,10 @@ TL_API tl_row tl_tree_parent(const tl_tree *tree, tl_row event);
  * (NULL when room is 0) and returns how many there are.
  */
 TL_API size_t tl_tree_children(const tl_tree *tree, tl_row event, tl_row *out, size_t room);
-/** GPU events below an event in launch order; a view into the tree, `*n` long. */
+/**
+ * GPU events below an event in launch order; a view into the tree, `*n` long. None below a GPU event
+ * or an event outside the tree.
+ */
 TL_API const tl_row *tl_tree_gpu_events(const tl_tree *tree, tl_row event, size_t *n);
 /** GPU events without a launch in the trace: number, and sum of their durations in ps. */
 TL_API size_t tl_tree_unlinked(const tl_tree *tree, tl_time *time);

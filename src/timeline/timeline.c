@@ -153,7 +153,7 @@ static int measure(tl_sorting *g, tl_breakdown *out)
 	TL_TRY(subtract(&g->rest, computation, memcpy_));
 	TL_TRY(subtract(&g->rest2, communication, &g->rest));
 	out->exposed_memcpy = length(&g->rest2);
-	if (g->all.n)
+	if (out->events)
 		out->total = g->all.v[g->all.n - 1].end - g->all.v[0].start;
 	out->idle = out->total - out->busy;
 	return 0;

@@ -43,8 +43,8 @@ typedef struct tl_breakdown {
 	size_t events; /* counted */
 } tl_breakdown;
 /**
- * Breakdown of GPU events. `micro_idle_us` NULL: none; else gaps shorter than *micro_idle_us are micro.
- * `class_of_name` caches classes by name id and may be NULL. No event with a usable time: all zero.
+ * Breakdown of GPU events (spec 01 section 7.4). `micro_idle_us` NULL: none; else gaps shorter than
+ * *micro_idle_us are micro, the others macro. No event with a usable time: all zero. TL_ENOMEM.
  */
 int tl__breakdown(tl_breakdown *out, const tl_store *store, const tl_row *rows, size_t n, const double *micro_idle_us,
 		  tl_error *err);

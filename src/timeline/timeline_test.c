@@ -17,7 +17,7 @@
 static void assert_intervals(const tl_interval *v, size_t n, const tl_interval *expected, size_t m)
 {
 	assert_int_equal(n, m);
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n && i < m; i++) {
 		assert_int_equal(v[i].start, expected[i].start);
 		assert_int_equal(v[i].end, expected[i].end);
 	}
@@ -38,7 +38,7 @@ static void merge(void **state)
 static void subtract(void **state)
 {
 	(void)state;
-	tl_interval out[8];
+	tl_interval out[8] = {{0}};
 	tl_interval b1[] = {{10, 20}}, b2[] = {{10, 20}, {30, 40}};
 	tl_interval a1[] = {{15, 16}, {17, 18}}, r1[] = {{10, 15}, {16, 17}, {18, 20}};
 	tl_interval a2[] = {{15, 17}, {16, 18}}, r2[] = {{10, 15}, {18, 20}};

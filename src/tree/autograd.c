@@ -11,6 +11,8 @@
 #include "tree/sort.h"
 
 #define EVALUATE "autograd::engine::evaluate_function:"
+/* Forward threads that may share one sequence number: more than any program has, so more is damage. */
+#define MAX_THREADS 256
 
 typedef TL_VEC(tl_row) row_vec;
 
@@ -245,13 +247,14 @@ static int link_shared(tl_pairing *p, tl_map *seen)
 		to = group_end(p, from);
 		if (!several_threads(s, v, to - from))
 			continue;
-		for (size_t i = 0; i < to - from; i++) {
+		for (size_t i = 0, threads = 0; i < to - from && threads < MAX_THREADS; i++) {
 			if (!is_backward(s, v[i]))
 				continue;
 			uint64_t key = tl__mix(from, op(s, v[i])->fwd_thread);
 			if (tl__map_get(seen, key) != TL_MAP_NONE)
 				continue;
 			TL_TRY(tl__map_set(seen, key, 1));
+			threads++;
 			uint32_t track = has_thread_id(s, v[i]) ? tl__map_get(&p->thread_of, thread_key(s, v[i]))
 								: TL_MAP_NONE;
 			bool alone;

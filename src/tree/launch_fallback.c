@@ -45,7 +45,7 @@ static tl_row head_at(const tl_store *s, const row_vec *heads, tl_row gpu)
 	if (s->start[gpu] == TL_TIME_NONE)
 		return TL_ROW_NONE;
 	size_t i = head_lower_bound(s, heads->v, heads->n, s->track[gpu], s->start[gpu]);
-	if (i == heads->n || s->track[heads->v[i]] != s->track[gpu])
+	if (i >= heads->n || s->track[heads->v[i]] != s->track[gpu])
 		return TL_ROW_NONE;
 	tl_time at = tl__start_key(s, heads->v[i]);
 	return at == s->start[gpu] || at < tl__span_end(s, gpu) ? heads->v[i] : TL_ROW_NONE;

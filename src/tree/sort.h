@@ -19,7 +19,7 @@ typedef bool (*tl_less)(const void *ctx, uint32_t a, uint32_t b);
 
 /** Runs shorter than this are grown by insertion. */
 #define TL_SORT_MIN_RUN 24
-/** Enough for 2^32 elements: lengths on the run stack at least double from top to bottom. */
+/** Enough for 2^32 elements: from top to bottom of the stack of runs lengths at least double. */
 #define TL_SORT_MAX_RUNS 64
 
 /** Merges v[0, m) and v[m, n); tmp has room for m. */
@@ -87,17 +87,13 @@ static inline int tl__sort(uint32_t *v, size_t n, tl_less less, const void *ctx)
 			at = tl__sort_run(v, at, n, less, ctx);
 			first[++runs] = at;
 		}
-		/* Merge until lengths double from the top of the stack downwards, or all when nothing is left. */
+		/* Merge until every run is at least twice as long as the one above it, in the end all. */
 		while (runs > 1) {
-			size_t last = first[runs] - first[runs - 1], before = first[runs - 1] - first[runs - 2];
-			size_t r = runs - 2;
-			if (at < n && before >= 2 * last)
+			size_t from = first[runs - 2], middle = first[runs - 1], to = first[runs];
+			if (at < n && middle - from >= 2 * (to - middle))
 				break;
-			if (runs > 2 && first[r] - first[r - 1] < last)
-				r--; /* the smaller neighbour first */
-			tl__sort_merge(v + first[r], first[r + 1] - first[r], first[r + 2] - first[r], tmp, less, ctx);
-			memmove(first + r + 1, first + r + 2, (runs - r - 1) * sizeof *first);
-			runs--;
+			tl__sort_merge(v + from, middle - from, to - from, tmp, less, ctx);
+			first[--runs] = to;
 		}
 	}
 	tl__free(tmp);

@@ -30,6 +30,8 @@ static inline void tl_fixture_build(tl_fixture *f, bool with_python)
 	tl_tree_options options = {.with_python = with_python};
 	f->trace.store = f->store;
 	assert_int_equal(tl_tree_build(&f->tree, &f->trace, &options, NULL), 0);
+	if (!f->tree) /* tells the compiler what the line above has checked */
+		abort();
 }
 
 static inline void tl_fixture_free(tl_fixture *f)
