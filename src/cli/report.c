@@ -363,7 +363,7 @@ static int say_where(const job *j, size_t sheets)
 	if (j->outputs.xlsx_path)
 		printf("Workbook: %s (%zu sheets)\n", j->outputs.xlsx_path, sheets + 1);
 	if (j->outputs.csv_dir)
-		printf("CSV files: %s (%zu)\n", j->outputs.csv_dir, sheets);
+		printf("CSV files: %s (%zu files)\n", j->outputs.csv_dir, sheets);
 	if (j->outputs.json_path)
 		printf("JSON: %s\n", j->outputs.json_path);
 	return cli_finish_output();

@@ -264,13 +264,25 @@ static void put_kernels(summary *s)
 			  at_most(tl_table_rows(table), s->top));
 }
 
+/* GPU events without a launch have been told below the timeline already */
+static bool is_told(const summary *s, const tl_table *health, size_t row)
+{
+	char kind[64] = "";
+	ptrdiff_t column = tl_table_find_column(health, "kind");
+	if (column >= 0)
+		tl_table_text(health, (size_t)column, row, kind, sizeof kind);
+	return s->report->excluded && !strcmp(kind, "no_launch");
+}
+
 static void put_health(summary *s)
 {
 	const tl_table *table = tl_report_find(s->report, "trace_health");
-	size_t rows = table ? tl_table_rows(table) : 0;
+	size_t rows = table ? tl_table_rows(table) : 0, told = 0;
 	ptrdiff_t count = table ? tl_table_find_column(table, "count") : -1;
 	ptrdiff_t meaning = table ? tl_table_find_column(table, "meaning") : -1;
-	if (!rows || meaning < 0)
+	for (size_t r = 0; r < rows; r++)
+		told += is_told(s, table, r);
+	if (told == rows || meaning < 0)
 		return;
 	number_column numbers = {"", "count", 0};
 	size_t width = widest_number(table, &numbers, rows);
@@ -280,6 +292,8 @@ static void put_health(summary *s)
 	plain(s);
 	for (size_t r = 0; r < rows; r++) {
 		char text[1024], number[48];
+		if (is_told(s, table, r))
+			continue;
 		format_number(number, table, count, r, 0);
 		blanks(s, 2 + width - strlen(number));
 		style(s, YELLOW);

@@ -17,9 +17,10 @@ static tl_report *make_report(void)
 	add_ints(t, "Count", (const int64_t[]){12345, 1});
 	add_doubles(t, "total_direct_kernel_time_ms", "ms", (const double[]){1000, NAN});
 	add_doubles(t, "Percentage (%)", "%", (const double[]){99.5, 0.5});
-	t = add_sheet(report, "trace_health", 1);
-	add_ints(t, "count", (const int64_t[]){3});
-	add_texts(t, "meaning", (const char *const[]){"three words and some more of them behind"});
+	t = add_sheet(report, "trace_health", 2);
+	add_texts(t, "kind", (const char *const[]){"bad_utf8", "no_launch"});
+	add_ints(t, "count", (const int64_t[]){3, 12});
+	add_texts(t, "meaning", (const char *const[]){"three words and some more of them behind", "told above"});
 	return report;
 }
 
@@ -54,10 +55,10 @@ static void a_summary_is_aligned_and_fits(void **state)
 				  "  an_operation_with_a_very_long_n\xe2\x80\xa6       1          -   0.50\n"
 				  "\n"
 				  "Trace health\n"
-				  "  3  three words and some more of them behind\n");
+				  "   3  three words and some more of them behind\n");
 	free(text);
 	text = summarise(report, 40, false);
-	assert_non_null(strstr(text, "  3  three words and some more of them\n     behind\n"));
+	assert_non_null(strstr(text, "   3  three words and some more of them\n      behind\n"));
 	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
 		assert_true(strlen(line) <= 40 + 2); /* an ellipsis has three bytes */
 	free(text);
@@ -69,6 +70,7 @@ static void a_name_cannot_steer_the_terminal(void **state)
 	(void)state;
 	tl_report *report = make_report();
 	char *text = summarise(report, 200, false);
+	assert_non_null(strstr(text, "  12  told above\n")); /* nothing was left out, so nothing was told above */
 	assert_null(strchr(text, '\033'));
 	assert_non_null(strstr(text, "very_long_name\xef\xbf\xbd[31m"));
 	free(text);
