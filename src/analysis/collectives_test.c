@@ -104,12 +104,52 @@ static void cross_device_reduce_is_an_allreduce(void **state)
 	fixture_close(&f);
 }
 
+static int timeline_and_collectives(const tl_tree *tree)
+{
+	tl_error err = TL_ERROR_INIT;
+	tl_analyzer *a;
+	tl_table *timeline = NULL, *collectives = NULL;
+	double threshold = 5;
+	int code = tl__analyzer_new(&a, tree, &(tl_analyzer_options){.include_unlinked = true}, &err);
+	if (code < 0)
+		return code;
+	code = tl__gpu_timeline(&timeline, a, &threshold, &err);
+	if (code == 0)
+		code = tl__coll_analysis(&collectives, a, &err);
+	tl_table_free(timeline);
+	tl_table_free(collectives);
+	tl__analyzer_free(a);
+	return code;
+}
+
+static void every_failed_allocation_is_reported(void **state)
+{
+	(void)state;
+	tl_store *s = tl__store_new();
+	set_fields(s, comm_kernel(s, "ncclDevKernel_Generic", 100, 10, 1), allreduce);
+	set_fields(s, comm_kernel(s, "ncclDevKernel_Generic", 200, 90, 2), broadcast);
+	fixture f;
+	fixture_open(&f, s);
+	int code = TL_ENOMEM;
+	int64_t n = 0;
+	for (; code != 0 && n < 100000; n++) {
+		tl__alloc_fail_after(n);
+		code = timeline_and_collectives(f.tree);
+		tl__alloc_fail_after(-1);
+		assert_true(code == 0 || code == TL_ENOMEM);
+	}
+	assert_int_equal(code, 0);
+	assert_true(n > 30);
+	fixture_close(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(kernels_of_equal_fields_form_one_row),
 		cmocka_unit_test(what_lacks_a_field_is_dropped),
 		cmocka_unit_test(cross_device_reduce_is_an_allreduce),
+		cmocka_unit_test(every_failed_allocation_is_reported),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
