@@ -46,6 +46,16 @@ TL_API const tl_row *tl_tree_gpu_events(const tl_tree *tree, tl_row event, size_
 /** GPU events without a launch in the trace: number, and sum of their durations in ps. */
 TL_API size_t tl_tree_unlinked(const tl_tree *tree, tl_time *time);
 
+/**
+ * Marks what activation checkpointing computes a second time: Python frames whose name contains both
+ * `torch/utils/checkpoint.py` and `recompute_fn` (regions), and all events below them, GPU events included. Needs a
+ * tree with Python frames; without them no region is found. The marks stay with the tree through later edits.
+ * @param[out] regions number of regions, nested ones included; may be NULL
+ * @param[out] events number of marked events, each counted once; may be NULL
+ * @return 0 or TL_ENOMEM, which leaves earlier marks as they were
+ */
+TL_API int tl_tree_mark_recompute(tl_tree *tree, size_t *regions, size_t *events, tl_error *err);
+
 /** The health table of the trace with the findings of this tree added (see tl_trace_health). */
 TL_API int tl_tree_health(tl_table **out, const tl_tree *tree, tl_error *err);
 

@@ -62,6 +62,7 @@ void tl_tree_free(tl_tree *t)
 	tl__free(t->unlinked);
 	tl__free(t->links);
 	tl__free(t->links_by_backward);
+	tl__free(t->recompute);
 	tl__free(t);
 }
 

@@ -42,6 +42,8 @@ struct tl_tree {
 	} * links;
 	tl_row *links_by_backward; /* indexes into links sorted by backward row */
 
+	uint64_t *recompute; /* a bit per position; NULL: not marked (tree/recompute.h) */
+
 	tl_health health; /* findings about links and nesting */
 };
 
