@@ -99,6 +99,12 @@ TL_PERF_MODEL(tl__model_store_cache);
 TL_PERF_MODEL(tl__model_custom_all_reduce);
 TL_PERF_MODEL(tl__model_aiter_exchange);
 TL_PERF_MODEL(tl__model_sglang_all_gather);
+/* serving_attention.c */
+TL_PERF_MODEL(tl__model_serving_attention);
+TL_PERF_MODEL(tl__model_serving_attention_v);
+TL_PERF_MODEL(tl__model_tilelang_sparse);
+TL_PERF_MODEL(tl__model_paged_ragged);
+TL_PERF_MODEL(tl__model_pa_decode_gluon);
 /* triton.c */
 TL_PERF_MODEL(tl__model_triton);
 

@@ -18,10 +18,11 @@
 
 /** What a model looks at; a cache key holds the operation name and exactly this. */
 enum tl_perf_reads {
-	TL_READS_ARGS = 1,      /* dims, types, strides, concrete */
-	TL_READS_KERNELS = 2,   /* names of the kernels below the operation */
-	TL_READS_FORWARD = 4,   /* arguments of the linked forward event */
-	TL_READS_ANNOTATION = 8 /* enclosing annotation */
+	TL_READS_ARGS = 1,       /* dims, types, strides, concrete */
+	TL_READS_KERNELS = 2,    /* names of the kernels below the operation */
+	TL_READS_FORWARD = 4,    /* arguments of the linked forward event */
+	TL_READS_ANNOTATION = 8, /* enclosing annotation */
+	TL_READS_STEP = 16       /* enclosing iteration annotation, as `annotation`; only inference reports attach it */
 };
 
 /** Input of a model. Argument values are lists (not tuples); NULL when the event lacks the key. */

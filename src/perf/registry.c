@@ -7,7 +7,12 @@
 #include "perf/registry.h"
 
 /* Kernel names tell the transposes of matrix multiplications. */
-enum { ARGS = TL_READS_ARGS, GEMM = TL_READS_ARGS | TL_READS_KERNELS, FORWARD = TL_READS_FORWARD };
+enum {
+	ARGS = TL_READS_ARGS,
+	GEMM = TL_READS_ARGS | TL_READS_KERNELS,
+	FORWARD = TL_READS_FORWARD,
+	STEP = TL_READS_ARGS | TL_READS_STEP
+};
 
 static const tl_perf_model models[] = {
 #define MODEL(id, name, category, bwd_category, sheet, reads, eval) {name, category, bwd_category, sheet, reads, eval},
