@@ -42,14 +42,14 @@ class Samples:
     """Seconds and peak bytes of the runs of one command."""
 
     def __init__(self):
-        self.seconds, self.peak, self.inner = [], [], []
+        self.seconds, self.cpu, self.peak, self.inner = [], [], [], []
 
     def as_json(self):
-        return {"seconds": self.seconds, "peak_bytes": self.peak, "inner_seconds": self.inner}
+        return {"seconds": self.seconds, "cpu_seconds": self.cpu, "peak_bytes": self.peak, "inner_seconds": self.inner}
 
 
 def run(build, command, shell=False):
-    """One cold process: (seconds, peak bytes, standard output)."""
+    """One cold process: (seconds, processor seconds, peak bytes, standard output)."""
     argv = [os.path.join(build, "bench", "bench_run")] + (["/bin/sh", "-c", command] if shell else command)
     read, write = os.pipe()
     # bench_run writes its figures to descriptor 3; sh moves the pipe there whatever its number is here
@@ -65,8 +65,8 @@ def run(build, command, shell=False):
         if code != 0:
             shown = command if shell else " ".join(shlex.quote(c) for c in command)
             raise Failed(f"status {code} of: {shown}\n{err.read().decode(errors='replace')[-2000:]}")
-        seconds, peak = text.split()
-        return float(seconds), int(peak) * 1024, out.read().decode(errors="replace")
+        seconds, cpu, peak = text.split()
+        return float(seconds), float(cpu), int(peak) * 1024, out.read().decode(errors="replace")
 
 
 def in_turns(build, commands, runs):
@@ -77,8 +77,9 @@ def in_turns(build, commands, runs):
         for name, (command, shell, most) in commands.items():
             if most is not None and i >= most:
                 continue
-            seconds, peak, text = run(build, command, shell)
+            seconds, cpu, peak, text = run(build, command, shell)
             samples[name].seconds.append(seconds)
+            samples[name].cpu.append(cpu)
             samples[name].peak.append(peak)
             outputs[name] = text
             words = text.split()
@@ -271,15 +272,16 @@ def show(results):
 
     if len(results) > 1:
         small, large = results[0], results[-1]
-        size = large["facts"]["bytes"] / small["facts"]["bytes"]
-        table = Table(f"Growth from {small['label']} to {large['label']}: {size:.1f} times the JSON", "", "time grows",
-                      "by size (target 1.0)")
+        size, events = (large["facts"][key] / small["facts"][key] for key in ("bytes", "events"))
+        table = Table(f"Growth from {small['label']} to {large['label']}: {size:.1f} times the JSON, {events:.1f} times "
+                      "the events", "", "time", "processor time", "time by event (target: at most 1)")
         rows = [(f"{form.upper()} report", [r["reports"][form]["tracelens"] for r in (small, large)])
                 for form in ("csv", "xlsx")]
         rows.append(("load stage", [r["load"]["tracelens"] for r in (small, large)]))
         for name, (a, b) in rows:
             grown = statistics.median(b.seconds) / statistics.median(a.seconds)
-            table.add(name, f"{grown:.1f}x", f"{grown / size:.2f}")
+            cpu = statistics.median(b.cpu) / statistics.median(a.cpu)
+            table.add(name, f"{grown:.1f}x", f"{cpu:.1f}x", f"{grown / events:.2f}")
         table.show()
 
 
@@ -310,6 +312,9 @@ def main():
     try:
         found, where = traces(options, cache)
         print(f"{where}\n{options.runs} cold processes each: median (least - most)")
+        busy = os.getloadavg()[0]
+        if busy > 0.5:
+            print(f"other work runs on this machine (load {busy:.1f} on {os.cpu_count()} cores): times are too long")
         results = []
         with tempfile.TemporaryDirectory(dir=cache) as folder:
             for i, trace in enumerate(found):
