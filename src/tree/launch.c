@@ -128,13 +128,6 @@ static bool launch_less(const void *ctx, uint32_t a, uint32_t b)
 	return ra != rb ? ra < rb : tl__starts_before(l->b->store, a, b);
 }
 
-static bool gpu_less(const void *ctx, uint32_t a, uint32_t b)
-{
-	const tl_store *s = ctx;
-	int key = key_compare(s, a, b);
-	return key ? key < 0 : tl__starts_before(s, a, b);
-}
-
 bool tl__flow_less(const void *ctx, uint32_t a, uint32_t b)
 {
 	const tl_store *s = ctx;
@@ -159,23 +152,26 @@ static tl_time known(tl_time dur)
  * Exactly one half of the arrow of this correlation is there. Kernels of a graph never have whole
  * arrows, and a file without any arrows was written so: neither is worth a word.
  */
-static bool has_half_flow(const tl_linker *l, size_t *at, tl_row gpu)
+static bool has_half_flow(const tl_linker *l, tl_row launch)
 {
 	const tl_store *s = l->b->store;
-	uint32_t source = tl__source_of(s, gpu);
-	tl_id id = correlation_of(s, gpu);
-	size_t i = *at;
-	while (i < l->n_flows) {
-		uint32_t flow_source = tl__source_of(s, l->flows[i]);
-		if (flow_source > source || (flow_source == source && s->flows.v[s->side[l->flows[i]]].id >= id))
-			break;
-		i++;
+	uint32_t source = tl__source_of(s, launch);
+	tl_id id = correlation_of(s, launch);
+	if (is_graph_launch(s, launch))
+		return false;
+	size_t lo = 0, hi = l->n_flows;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		uint32_t other = tl__source_of(s, l->flows[mid]);
+		if (other < source || (other == source && s->flows.v[s->side[l->flows[mid]]].id < id))
+			lo = mid + 1;
+		else
+			hi = mid;
 	}
-	*at = i;
 	bool begin = false, finish = false;
-	for (; i < l->n_flows && !(begin && finish); i++) {
-		const tl_flow_args *flow = &s->flows.v[s->side[l->flows[i]]];
-		if (tl__source_of(s, l->flows[i]) != source || flow->id != id)
+	for (; lo < l->n_flows && !(begin && finish); lo++) {
+		const tl_flow_args *flow = &s->flows.v[s->side[l->flows[lo]]];
+		if (tl__source_of(s, l->flows[lo]) != source || flow->id != id)
 			break;
 		begin |= flow->phase == 's';
 		finish |= flow->phase == 'f';
@@ -183,82 +179,116 @@ static bool has_half_flow(const tl_linker *l, size_t *at, tl_row gpu)
 	return begin != finish;
 }
 
-/* All GPU events v[0, n) and launches u[0, m) of one correlation id. */
-static int link_group(tl_linker *l, const tl_row *u, size_t m, const tl_row *v, size_t n, size_t *flow)
+/* The launches v[from, to) of one correlation id. */
+typedef struct {
+	const tl_row *v;
+	size_t n; /* all launches */
+	size_t from, to;
+	uint8_t *seen; /* by `from`: 0, or what first_use found */
+} tl_group;
+
+static void set_group(tl_group *g, const tl_store *s, size_t from)
 {
-	const tl_store *s = l->b->store;
-	tl_health *health = &l->b->tree->health;
-	bool duplicate = false, half = n && m && !is_graph_launch(s, u[0]) && has_half_flow(l, flow, v[0]);
-	for (size_t i = 1; i < m; i++)
-		duplicate |= tl__rank_of(l, u[i]) == tl__rank_of(l, u[i - 1]);
-	if (duplicate)
-		tl__health_add(health, TL_HEALTH_DUPLICATE_LAUNCH, -1, u[0], 0, tl__name(s, u[0]));
-	for (size_t i = 0; i < n; i++) {
-		tl_row launch;
-		switch (tl__pick_launch(l, u, m, v[i], &launch)) {
-		case TL_LINK_DONE:
-			tl__link(l, v[i], launch);
-			if (half)
-				tl__health_add(health, TL_HEALTH_LINKED_WITHOUT_FLOW, -1, v[i], known(s->dur[v[i]]),
-					       tl__name(s, v[i]));
-			break;
-		case TL_LINK_AMBIGUOUS:
-			TL_TRY(TL_VEC_PUSH(&l->ambiguous, v[i]));
-			break;
-		case TL_LINK_NONE:
-			TL_TRY(TL_VEC_PUSH(&l->unmatched, v[i]));
-			break;
-		}
-	}
-	return 0;
+	g->from = from;
+	for (g->to = from; g->to < g->n && key_compare(s, g->v[g->to], g->v[from]) == 0;)
+		g->to++;
 }
 
-static int join(tl_linker *l, const tl_row *launches, size_t n_launches, const tl_row *gpu, size_t n_gpu)
+/*
+ * Moves to the group of a GPU event's id; false when there is none. GPU events follow their
+ * launches' order more or less, so the same and the next group are tried before searching.
+ */
+static bool find_group(tl_group *g, const tl_store *s, tl_row gpu)
+{
+	if (g->from < g->to && key_compare(s, gpu, g->v[g->from]) == 0)
+		return true;
+	if (g->to < g->n && key_compare(s, gpu, g->v[g->to]) == 0) {
+		set_group(g, s, g->to);
+		return true;
+	}
+	size_t lo = 0, hi = g->n;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		if (key_compare(s, g->v[mid], gpu) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo == g->n || key_compare(s, gpu, g->v[lo]) != 0)
+		return false;
+	set_group(g, s, lo);
+	return true;
+}
+
+enum { SEEN = 1, SEEN_HALF_FLOW = 2 };
+
+/* What is said once about a group. */
+static void first_use(tl_linker *l, tl_group *g)
 {
 	const tl_store *s = l->b->store;
-	size_t flow = 0;
-	for (size_t i = 0, j = 0; i < n_gpu;) {
-		size_t i_end = i + 1, j_end;
-		while (i_end < n_gpu && key_compare(s, gpu[i_end], gpu[i]) == 0)
-			i_end++;
-		while (j < n_launches && key_compare(s, launches[j], gpu[i]) < 0)
-			j++;
-		for (j_end = j; j_end < n_launches && key_compare(s, launches[j_end], gpu[i]) == 0;)
-			j_end++;
-		TL_TRY(link_group(l, launches + j, j_end - j, gpu + i, i_end - i, &flow));
-		i = i_end;
-		j = j_end;
+	tl_row first = g->v[g->from];
+	bool duplicate = false;
+	for (size_t i = g->from + 1; i < g->to; i++)
+		duplicate |= tl__rank_of(l, g->v[i]) == tl__rank_of(l, g->v[i - 1]);
+	if (duplicate)
+		tl__health_add(&l->b->tree->health, TL_HEALTH_DUPLICATE_LAUNCH, -1, first, 0, tl__name(s, first));
+	g->seen[g->from] = has_half_flow(l, first) ? SEEN_HALF_FLOW : SEEN;
+}
+
+static int link_gpu(tl_linker *l, tl_group *g, tl_row gpu)
+{
+	const tl_store *s = l->b->store;
+	if (correlation_of(s, gpu) == TL_ID_NONE || !find_group(g, s, gpu))
+		return TL_VEC_PUSH(&l->unmatched, gpu);
+	if (!g->seen[g->from])
+		first_use(l, g);
+	tl_row launch;
+	switch (tl__pick_launch(l, g->v + g->from, g->to - g->from, gpu, &launch)) {
+	case TL_LINK_DONE:
+		tl__link(l, gpu, launch);
+		if (g->seen[g->from] == SEEN_HALF_FLOW)
+			tl__health_add(&l->b->tree->health, TL_HEALTH_LINKED_WITHOUT_FLOW, -1, gpu, known(s->dur[gpu]),
+				       tl__name(s, gpu));
+		return 0;
+	case TL_LINK_AMBIGUOUS:
+		return TL_VEC_PUSH(&l->ambiguous, gpu);
+	case TL_LINK_NONE:
+		break;
 	}
-	return 0;
+	return TL_VEC_PUSH(&l->unmatched, gpu);
 }
 
 typedef TL_VEC(tl_row) row_vec;
 
-static int link_by_correlation(tl_linker *l, row_vec *launches, row_vec *gpu, row_vec *flows)
+static int link_by_correlation(tl_linker *l, row_vec *launches, row_vec *flows, tl_group *g)
 {
 	const tl_store *s = l->b->store;
-	const tl_tree *tree = l->b->tree;
+	tl_tree *tree = l->b->tree;
+	size_t n_gpu = 0;
 	for (tl_row row = 0; row < s->n; row++) {
 		uint8_t kind = s->kind[row];
-		if (tl__kind_is_gpu(kind))
-			TL_TRY(correlation_of(s, row) == TL_ID_NONE ? TL_VEC_PUSH(&l->unmatched, row)
-								    : TL_VEC_PUSH(gpu, row));
-		else if (kind == TL_KIND_RUNTIME && tree->pos_of_row[row] != TL_POS_NONE &&
-			 correlation_of(s, row) != TL_ID_NONE)
+		n_gpu += tl__kind_is_gpu(kind);
+		if (kind == TL_KIND_RUNTIME && tree->pos_of_row[row] != TL_POS_NONE &&
+		    correlation_of(s, row) != TL_ID_NONE)
 			TL_TRY(TL_VEC_PUSH(launches, row));
 		else if (kind == TL_KIND_FLOW && s->side[row] != UINT32_MAX &&
 			 s->flows.v[s->side[row]].id != TL_ID_NONE)
 			TL_TRY(TL_VEC_PUSH(flows, row));
 	}
-	l->b->tree->gpu = tl__malloc((gpu->n + l->unmatched.n + 1) * sizeof(tl_row));
-	if (!l->b->tree->gpu)
+	tree->gpu = tl__malloc((n_gpu + 1) * sizeof *tree->gpu);
+	g->seen = tl__calloc(launches->n + 1, 1);
+	if (!tree->gpu || !g->seen)
 		return TL_ENOMEM;
 	TL_TRY(tl__sort(launches->v, launches->n, launch_less, l));
-	TL_TRY(tl__sort(gpu->v, gpu->n, gpu_less, s));
 	TL_TRY(tl__sort(flows->v, flows->n, tl__flow_less, s));
 	l->flows = flows->v;
 	l->n_flows = flows->n;
-	return join(l, launches->v, launches->n, gpu->v, gpu->n);
+	g->v = launches->v;
+	g->n = launches->n;
+	for (tl_row row = 0; row < s->n; row++)
+		if (tl__kind_is_gpu(s->kind[row]))
+			TL_TRY(link_gpu(l, g, row));
+	return 0;
 }
 
 /* ---- the rest ---- */
@@ -269,11 +299,33 @@ static bool row_less(const void *ctx, uint32_t a, uint32_t b)
 	return a < b;
 }
 
-static bool linked_less(const void *ctx, uint32_t a, uint32_t b)
+static bool start_less(const void *ctx, uint32_t a, uint32_t b)
 {
-	const tl_tree *t = ctx;
-	tl_pos pa = t->pos_of_row[a], pb = t->pos_of_row[b];
-	return pa != pb ? pa < pb : tl__starts_before(t->store, a, b);
+	return tl__starts_before(ctx, a, b);
+}
+
+/* Orders tree->gpu by (launch, start, row): dealt out by launch, because one may own thousands. */
+static int order_linked(tl_build *b)
+{
+	tl_tree *t = b->tree;
+	uint32_t *next = tl__calloc(b->n_host + 2, sizeof *next);
+	tl_row *dealt = tl__malloc((t->n_gpu + 1) * sizeof *dealt);
+	int code = next && dealt ? 0 : TL_ENOMEM;
+	if (!code) {
+		for (size_t i = 0; i < t->n_gpu; i++)
+			next[t->pos_of_row[t->gpu[i]] + 1]++;
+		for (size_t i = 1; i <= b->n_host; i++)
+			next[i] += next[i - 1];
+		for (size_t i = 0; i < t->n_gpu; i++)
+			dealt[next[t->pos_of_row[t->gpu[i]]]++] = t->gpu[i];
+		memcpy(t->gpu, dealt, t->n_gpu * sizeof *dealt);
+	}
+	/* next[i] now is the end of launch i. */
+	for (size_t i = 0, from = 0; i < b->n_host && !code; from = next[i++])
+		code = tl__sort(t->gpu + from, next[i] - from, start_less, b->store);
+	tl__free(next);
+	tl__free(dealt);
+	return code;
 }
 
 static int keep_unlinked(tl_linker *l)
@@ -326,19 +378,20 @@ static void count_early_kernels(const tl_build *b)
 int tl__build_launches(tl_build *b)
 {
 	tl_linker l = {.b = b};
-	row_vec launches = {0}, gpu = {0}, flows = {0};
+	row_vec launches = {0}, flows = {0};
+	tl_group group = {0};
 	int code = find_ranks(&l);
 	if (!code)
-		code = link_by_correlation(&l, &launches, &gpu, &flows);
+		code = link_by_correlation(&l, &launches, &flows, &group);
 	TL_VEC_FREE(&launches);
-	TL_VEC_FREE(&gpu);
+	tl__free(group.seen);
 	if (!code)
-		code = tl__sort(b->tree->gpu, b->tree->n_gpu, linked_less, b->tree);
-	if (!code && l.unmatched.n) {
+		code = order_linked(b);
+	size_t n_linked = b->tree->n_gpu;
+	if (!code && l.unmatched.n)
 		code = tl__link_without_correlation(&l);
-		if (!code)
-			code = tl__sort(b->tree->gpu, b->tree->n_gpu, linked_less, b->tree);
-	}
+	if (!code && b->tree->n_gpu > n_linked)
+		code = order_linked(b);
 	if (!code)
 		code = keep_unlinked(&l);
 	if (!code)

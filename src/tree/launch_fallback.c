@@ -101,7 +101,8 @@ static tl_link_result tail_of(const tl_linker *l, const row_vec *tails, tl_row h
 		}
 		bound[side] = lo;
 	}
-	return tl__pick_launch(l, tails->v + bound[0], bound[1] - bound[0], head, out);
+	return bound[0] == bound[1] ? TL_LINK_NONE
+				    : tl__pick_launch(l, tails->v + bound[0], bound[1] - bound[0], head, out);
 }
 
 static bool tail_less(const void *ctx, uint32_t a, uint32_t b)
@@ -278,7 +279,8 @@ static tl_link_result pick_by_role(const tl_linker *l, const row_vec *candidates
 		}
 		bound[side] = lo;
 	}
-	return tl__pick_launch(l, candidates->v + bound[0], bound[1] - bound[0], gpu, out);
+	return bound[0] == bound[1] ? TL_LINK_NONE
+				    : tl__pick_launch(l, candidates->v + bound[0], bound[1] - bound[0], gpu, out);
 }
 
 static tl_link_result pick_by_external(const tl_linker *l, const row_vec *candidates, tl_row gpu, tl_row *out)
