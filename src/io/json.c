@@ -195,7 +195,8 @@ static bool is_letter(char c)
 static const char *copy_word(char **to, const char *p, const char *end, unsigned *odd)
 {
 	const char *start = p++;
-	while (p < end && is_letter(*p))
+	/* with what hangs on it, so that "N/A" and "x-1" are one word each */
+	while (p < end && (is_letter(*p) || is_digit(*p) || *p == '-' || *p == '+' || *p == '.' || *p == '/'))
 		p++;
 	size_t n = (size_t)(p - start);
 	if (!(n == 4 && (!memcmp(start, "true", n) || !memcmp(start, "null", n))) &&
