@@ -412,7 +412,19 @@ static int add_args(struct tl_perf_cache *c, const tl_store *s, tl_row event)
 	return 0;
 }
 
-/* Each part has a fixed place, kernels last, so that two different inputs never make one key. */
+static int add_extras(struct tl_perf_cache *c, const tl_store *s, tl_row event)
+{
+	size_t n;
+	const tl_extra *extra = tl__store_extras(s, event, &n);
+	TL_TRY(TL_VEC_PUSH(&c->key, (uint32_t)n));
+	for (size_t i = 0; i < n; i++) {
+		TL_TRY(TL_VEC_PUSH(&c->key, extra[i].key));
+		TL_TRY(TL_VEC_PUSH(&c->key, extra[i].value));
+	}
+	return 0;
+}
+
+/* Each part has a fixed place or says how long it is, kernels last, so that two different inputs never make one key. */
 static int make_key(const tl_analyzer *a, struct tl_perf_cache *c, const reading *in)
 {
 	uint32_t reads = in->model->reads;
@@ -427,6 +439,8 @@ static int make_key(const tl_analyzer *a, struct tl_perf_cache *c, const reading
 		TL_TRY(add_args(c, a->store, in->forward));
 	if (reads & TL_READS_ANNOTATION)
 		TL_TRY(TL_VEC_PUSH(&c->key, in->annotation));
+	if (reads & TL_READS_EXTRAS)
+		TL_TRY(add_extras(c, a->store, in->event));
 	for (size_t i = 0; (reads & TL_READS_KERNELS) && i < in->n_kernels; i++)
 		TL_TRY(TL_VEC_PUSH(&c->key, a->store->name[in->kernels[i]]));
 	return 0;
@@ -467,6 +481,29 @@ static int fill_input(tl_analyzer *a, tl_row event, tl_perf_input *out)
 	return 0;
 }
 
+/* The extra args of an event as a dict. */
+static int fill_extras(tl_analyzer *a, tl_row event, const tl_value **out)
+{
+	size_t n;
+	const tl_extra *extra = tl__store_extras(a->store, event, &n);
+	*out = NULL;
+	if (!n)
+		return 0;
+	tl_value *pairs = tl__arena_alloc(&a->arena, (2 * n + 1) * sizeof *pairs);
+	if (!pairs)
+		return TL_ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		const tl_value *value;
+		TL_TRY(tl__analyzer_value(a, extra[i].value, false, &value));
+		pairs[2 * i] =
+			TL_VALUE_STRING(tl__str(a->strings, extra[i].key), tl__str_len(a->strings, extra[i].key));
+		pairs[2 * i + 1] = value ? *value : TL_VALUE_NONE;
+	}
+	pairs[2 * n] = (tl_value){.kind = TL_V_DICT, .n = (uint32_t)n, .items = pairs};
+	*out = &pairs[2 * n];
+	return 0;
+}
+
 static int evaluate(tl_analyzer *a, const reading *in, tl_perf_entry *entry)
 {
 	tl_perf_input input, forward;
@@ -481,6 +518,8 @@ static int evaluate(tl_analyzer *a, const reading *in, tl_perf_entry *entry)
 	}
 	if ((reads & TL_READS_ANNOTATION) && in->annotation != TL_STR_NONE)
 		input.annotation = tl__str(a->strings, in->annotation);
+	if (reads & TL_READS_EXTRAS)
+		TL_TRY(fill_extras(a, in->event, &input.extras));
 	if ((reads & TL_READS_KERNELS) && in->n_kernels) {
 		const char **names = tl__arena_alloc(&a->arena, in->n_kernels * sizeof(*names));
 		if (!names)

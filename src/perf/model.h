@@ -22,7 +22,8 @@ enum tl_perf_reads {
 	TL_READS_KERNELS = 2,    /* names of the kernels below the operation */
 	TL_READS_FORWARD = 4,    /* arguments of the linked forward event */
 	TL_READS_ANNOTATION = 8, /* enclosing annotation */
-	TL_READS_STEP = 16       /* enclosing iteration annotation, as `annotation`; only inference reports attach it */
+	TL_READS_STEP = 16,      /* enclosing iteration annotation, as `annotation`; only inference reports attach it */
+	TL_READS_EXTRAS = 32     /* what edits of the tree attached ("MoE topk", "v4_mode") */
 };
 
 /** Input of a model. Argument values are lists (not tuples); NULL when the event lacks the key. */
@@ -33,6 +34,7 @@ typedef struct tl_perf_input {
 	const char *const *kernels;   /* names of GPU kernels below, launch order */
 	size_t n_kernels;
 	const char *annotation;              /* or NULL */
+	const tl_value *extras;              /* dict of extra args by key, or NULL when there are none */
 	const struct tl_perf_input *forward; /* linked forward event, or NULL */
 } tl_perf_input;
 

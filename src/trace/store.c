@@ -45,6 +45,7 @@ void tl__store_free(tl_store *store)
 	TL_VEC_FREE(&store->collectives);
 	TL_VEC_FREE(&store->python);
 	TL_VEC_FREE(&store->flows);
+	TL_VEC_FREE(&store->extras);
 	TL_VEC_FREE(&store->tracks);
 	TL_VEC_FREE(&store->processes);
 	TL_VEC_FREE(&store->categories);
@@ -154,6 +155,22 @@ uint32_t tl__store_track(tl_store *store, uint32_t source, tl_id pid, tl_id tid)
 	return i;
 }
 
+const tl_extra *tl__store_extras(const tl_store *store, tl_row row, size_t *n)
+{
+	size_t low = 0, high = store->extras.n, end;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (store->extras.v[middle].row < row)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (end = low; end < store->extras.n && store->extras.v[end].row == row;)
+		end++;
+	*n = end - low;
+	return store->extras.v ? store->extras.v + low : NULL;
+}
+
 const char *tl__id_text(const tl_store *store, tl_id id, char out[64])
 {
 	if (id == TL_ID_NONE)
@@ -172,6 +189,6 @@ uint64_t tl__store_memory(const tl_store *store)
 	return sizeof *store + store->n * row + store->ops.n * sizeof *store->ops.v +
 	       store->links.n * sizeof *store->links.v + store->collectives.n * sizeof *store->collectives.v +
 	       store->python.n * sizeof *store->python.v + store->flows.n * sizeof *store->flows.v +
-	       store->tracks.n * sizeof *store->tracks.v + store->processes.n * sizeof *store->processes.v +
-	       tl__strings_memory(store->strings);
+	       store->extras.n * sizeof *store->extras.v + store->tracks.n * sizeof *store->tracks.v +
+	       store->processes.n * sizeof *store->processes.v + tl__strings_memory(store->strings);
 }

@@ -101,6 +101,15 @@ typedef struct tl_flow_args {
 	char phase; /* 's', 't' or 'f' */
 } tl_flow_args;
 
+/**
+ * A key and value of an event's args that has no place in the tables above: what edits of the tree attach for
+ * operation models ("MoE topk"). Texts of the pool; the value is JSON in canonical spelling.
+ */
+typedef struct tl_extra {
+	tl_row row;
+	tl_str key, value;
+} tl_extra;
+
 /** A thread or stream: one (source, pid, tid). */
 typedef struct tl_track {
 	uint32_t source;    /* document in the file, 0 for the first */
@@ -213,6 +222,7 @@ typedef struct tl_store {
 	TL_VEC(tl_coll_args) collectives;
 	TL_VEC(tl_python_args) python;
 	TL_VEC(tl_flow_args) flows;
+	TL_VEC(tl_extra) extras; /* sorted by row; a key once a row */
 
 	TL_VEC(tl_track) tracks;
 	TL_VEC(tl_process) processes;
@@ -242,6 +252,8 @@ uint32_t tl__store_track(tl_store *store, uint32_t source, tl_id pid, tl_id tid)
 uint32_t tl__store_process(tl_store *store, uint32_t source, tl_id pid);
 /** Bytes that the events take, strings included. */
 uint64_t tl__store_memory(const tl_store *store);
+/** Extra keys and values of an event: the first, and their number in *n. Of a store whose extras are sorted. */
+const tl_extra *tl__store_extras(const tl_store *store, tl_row row, size_t *n);
 /** Text of an id for people: "7", "stream 7". Writes at most 64 bytes into out. */
 const char *tl__id_text(const tl_store *store, tl_id id, char out[64]);
 
