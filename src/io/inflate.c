@@ -53,7 +53,7 @@ tl_inflate_status tl__inflate_run(tl_inflate *inflater, const uint8_t **in, size
 	int code;
 
 	*n_back = 0;
-	state->next_in = (uint8_t *)(uintptr_t)*in; /* ISA-L does not write there */
+	state->next_in = (uint8_t *)*in; /* ISA-L does not write there */
 	state->avail_in = give;
 	state->next_out = *out;
 	state->avail_out = room;
@@ -135,7 +135,7 @@ tl_inflate_status tl__inflate_run(tl_inflate *inflater, const uint8_t **in, size
 
 	(void)back;
 	*n_back = 0;
-	z->next_in = (Bytef *)(uintptr_t)*in;
+	z->next_in = (Bytef *)*in;
 	z->avail_in = give;
 	z->next_out = *out;
 	z->avail_out = room;

@@ -52,44 +52,31 @@ static int read_error(const tl_input *input, int reason, tl_error *err)
 	return TL_EIO;
 }
 
-static int new_input(tl_input **out, const char *name, tl_error *err)
+static tl_input *new_input(const char *name)
 {
 	tl_input *input = tl__calloc(1, sizeof *input);
 
-	*out = NULL;
 	if (!input)
-		return tl__nomem(err);
+		return NULL;
 	input->fd = -1;
 	input->wake[0] = input->wake[1] = -1;
 	input->name = input->name_copy = tl__strdup(name);
-	if (!input->name_copy) {
-		tl__free(input);
-		return tl__nomem(err);
-	}
-	*out = input;
-	return 0;
-}
-
-static int with_chunk(tl_input **out, tl_input *input, tl_error *err)
-{
-	input->chunk = tl__malloc(CHUNK);
-	if (!input->chunk) {
-		tl__input_free(input);
-		return tl__nomem(err);
-	}
-	*out = input;
-	return 0;
+	if (input->name_copy)
+		return input;
+	tl__free(input);
+	return NULL;
 }
 
 int tl__input_open(tl_input **out, const char *path, tl_error *err)
 {
-	tl_input *input;
-	struct stat st;
 	bool standard = strcmp(path, "-") == 0;
+	tl_input *input = new_input(standard ? "standard input" : path);
+	struct stat st = {0};
 	int reason = 0;
 
 	*out = NULL;
-	TL_TRY(new_input(&input, standard ? "standard input" : path, err));
+	if (!input)
+		return tl__nomem(err);
 	if (standard) {
 		input->fd = STDIN_FILENO;
 	} else {
@@ -115,18 +102,25 @@ int tl__input_open(tl_input **out, const char *path, tl_error *err)
 		input->total = at == 0 ? (uint64_t)st.st_size : 0;
 		posix_fadvise(input->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
 	}
-	return with_chunk(out, input, err);
+	input->chunk = tl__malloc(CHUNK);
+	if (!input->chunk) {
+		tl__input_free(input);
+		return tl__nomem(err);
+	}
+	*out = input;
+	return 0;
 }
 
 int tl__input_open_memory(tl_input **out, const void *data, size_t size, tl_error *err)
 {
-	tl_input *input;
+	tl_input *input = new_input("memory");
 
-	TL_TRY(new_input(&input, "memory", err));
+	*out = input;
+	if (!input)
+		return tl__nomem(err);
 	input->memory = input->next = size ? data : (const void *)"";
 	input->total = size;
 	input->seekable = true;
-	*out = input;
 	return 0;
 }
 
@@ -134,11 +128,16 @@ int tl__input_open_pull(tl_input **out, tl_input *below,
 			int64_t (*pull)(tl_input *self, uint8_t *out, size_t size, tl_error *err),
 			void (*pull_free)(tl_input *self), void *user, tl_error *err)
 {
-	tl_input *input;
+	tl_input *input = new_input(below->name);
 
 	*out = NULL;
-	TL_TRY(new_input(&input, below->name, err));
-	TL_TRY(with_chunk(&input, input, err));
+	if (!input)
+		return tl__nomem(err);
+	input->chunk = tl__malloc(CHUNK);
+	if (!input->chunk) {
+		tl__input_free(input);
+		return tl__nomem(err);
+	}
 	input->below = below;
 	input->total = below->total;
 	input->pull = pull;

@@ -117,18 +117,20 @@ int64_t tl__source_read(tl_source *source, void *out, size_t size, tl_error *err
  * long run: the kept bytes move to the front only when as many have become free there. */
 static int widen(tl_source *source, const uint8_t *kept, size_t keep, const tl_ring_block *block, tl_error *err)
 {
-	bool inside = source->wide && kept >= source->wide && kept < source->wide + source->wide_cap;
+	bool inside = kept && !source->block; /* a window is in a block or here */
 	size_t start = inside ? (size_t)(kept - source->wide) : 0;
 	size_t more = keep + block->n + TL_SOURCE_PAD;
 
-	if (start >= keep && start + more > source->wide_cap) {
+	if (inside && start >= keep && start + more > source->wide_cap) {
 		memmove(source->wide, kept, keep);
 		source->window = source->wide;
 		start = 0;
 	}
-	if (start + more > source->wide_cap && tl__grow(&source->wide, &source->wide_cap, start + more, 1) < 0)
+	if (start + more > source->wide_cap)
+		tl__grow(&source->wide, &source->wide_cap, start + more, 1);
+	if (!source->wide || start + more > source->wide_cap)
 		return tl__nomem(err);
-	if (!inside)
+	if (!inside && kept)
 		memcpy(source->wide, kept, keep);
 	memcpy(source->wide + start + keep, block->bytes, block->n);
 	memset(source->wide + start + keep + block->n, 0, TL_SOURCE_PAD);
@@ -146,7 +148,7 @@ int64_t tl__source_next(tl_source *source, size_t keep, char **out, tl_error *er
 	source->window = kept;
 	if (more > 0 && keep <= TL_RING_HEAD) {
 		source->window = block->bytes - keep;
-		if (keep)
+		if (kept)
 			memcpy(source->window, kept, keep);
 		give_back(source);
 		source->block = block;
