@@ -78,12 +78,16 @@ static void forward_threads_by_other_numbers(void **state)
 	(void)state;
 	tl_fixture f;
 	tl_fixture_new(&f);
+	/* A number with one backward event but two candidates teaches nothing; the latest is taken. */
+	op(&f, "aten::mm", 1, 1, 1, 1, 6, 0);
+	tl_row latest = op(&f, "aten::mm", 1, 2, 2, 1, 6, 0), lone = op(&f, BACKWARD, 1, 3, 90, 5, 6, 1);
 	tl_row a = op(&f, "aten::mm", 1, 1, 10, 5, 7, 0), b = op(&f, "aten::mm", 1, 2, 12, 5, 7, 0);
 	tl_row ba = op(&f, BACKWARD, 1, 3, 100, 5, 7, 1), bb = op(&f, BACKWARD, 1, 3, 110, 5, 7, 2);
 	tl_row c = op(&f, "aten::mm", 1, 1, 20, 5, 8, 0), bc = op(&f, BACKWARD, 1, 3, 120, 5, 8, 1);
 	tl_row d = op(&f, "aten::mm", 1, 2, 22, 5, 9, 0), bd = op(&f, BACKWARD, 1, 3, 130, 5, 9, 2);
 	tl_fixture_build(&f, false);
-	assert_int_equal(f.tree->n_links, 4);
+	assert_int_equal(f.tree->n_links, 5);
+	assert_int_equal(tl__tree_forward_of(f.tree, lone), latest);
 	assert_int_equal(tl__tree_forward_of(f.tree, ba), a);
 	assert_int_equal(tl__tree_forward_of(f.tree, bb), b);
 	assert_int_equal(tl__tree_forward_of(f.tree, bc), c);

@@ -133,7 +133,13 @@ static void half_a_flow_still_links(void **state)
 	tl_fixture_flow(f.store, TL_KIND_FLOW, 'f', 3, 0, 7, 10);
 	tl_fixture_flow(f.store, TL_KIND_FLOW, 's', 4, 1, 1, 20);
 	tl_fixture_flow(f.store, TL_KIND_FLOW, 'f', 4, 0, 7, 30);
+	/* No arrow at all, and the lone heads of a graph's kernels, are ordinary. */
+	tl_row plain = LAUNCH(40, 5, 5), kernel2 = KERNEL(7, 50, 1, 5);
+	tl_row graph = tl_fixture_launch(f.store, "hipGraphLaunch", 1, 1, 60, 5, 6), kernel3 = KERNEL(7, 70, 1, 6);
+	tl_fixture_flow(f.store, TL_KIND_FLOW, 'f', 6, 0, 7, 70);
 	tl_fixture_build(&f, false);
+	assert_parent(&f, kernel2, plain);
+	assert_parent(&f, kernel3, graph);
 	assert_parent(&f, set, launch);
 	assert_parent(&f, kernel, whole);
 	assert_int_equal(tl_fixture_findings(&f, TL_HEALTH_LINKED_WITHOUT_FLOW), 1);

@@ -331,6 +331,22 @@ static void ids_do_not_break_clean_nesting(void **state)
 	tl_fixture_free(&f);
 }
 
+/* Where time is doubtful the ids decide: a frame that starts in its parent's last microsecond. */
+static void named_parent_keeps_a_late_child(void **state)
+{
+	(void)state;
+	for (int with_ids = 0; with_ids < 2; with_ids++) {
+		tl_fixture f;
+		tl_fixture_new(&f);
+		tl_row p = PY("p", 0, 10, with_ids ? 1 : NO_ID, NO_ID);
+		tl_row c = PY("c", 9.5, 2, with_ids ? 2 : NO_ID, with_ids ? 1 : NO_ID);
+		tl_fixture_build(&f, true);
+		assert_parent(&f, c, with_ids ? p : TL_ROW_NONE);
+		assert_int_equal(tl_fixture_findings(&f, TL_HEALTH_CLIPPED_SPAN), with_ids);
+		tl_fixture_free(&f);
+	}
+}
+
 /* ---- properties ---- */
 
 /* A random tree of nested spans: parents are known because they were made first. */
@@ -475,6 +491,7 @@ int main(void)
 		cmocka_unit_test(last_call_is_no_unfinished_span),
 		cmocka_unit_test(equal_frames_nest_by_id),
 		cmocka_unit_test(ids_do_not_break_clean_nesting),
+		cmocka_unit_test(named_parent_keeps_a_late_child),
 		cmocka_unit_test(random_nesting),
 		cmocka_unit_test(random_mess),
 		cmocka_unit_test(deep_stack),
