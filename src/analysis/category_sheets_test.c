@@ -282,8 +282,9 @@ static void a_roofline_needs_a_platform(void **state)
 	tl_store *s = tl__store_new();
 	add_mm(s, 0, 10, 1);
 	fixture f;
-	tl_analyzer_options options = {.arch = tl__arch_find("MI300X")};
-	assert_non_null(options.arch);
+	tl_arch *arch;
+	assert_int_equal(tl_arch_find(&arch, "MI300X", NULL), 0);
+	tl_analyzer_options options = {.arch = arch};
 	fixture_open_with(&f, s, &options);
 	tl_table *sheets[2];
 	assert_int_equal(sheets_of(&f, "GEMM", sheets), 1);
@@ -294,6 +295,7 @@ static void a_roofline_needs_a_platform(void **state)
 	expect_number(sheets[0], 0, "Pct Roofline_mean", us / 10 * 100);
 	free_sheets(sheets);
 	fixture_close(&f);
+	tl_arch_free(arch);
 }
 
 static void running_out_of_memory_is_an_error_everywhere(void **state)

@@ -1,89 +1,316 @@
 /* SPDX-License-Identifier: MIT */
-/* GPU platforms that ship with the program: memory bandwidth and rates by compute spec. */
+/* GPU platforms: memory bandwidth and rates by compute spec, from JSON files, the bundled ones included. */
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
-#include "perf/model.h"
+#include "perf/embedded.h"
+#include "tracelens/perf.h"
+#include "util/alloc.h"
+#include "util/arena.h"
+#include "util/error.h"
+#include "util/value.h"
+
+/** Longest file that can be meant; all known ones have a few thousand bytes. */
+#define MAX_FILE (4 << 20)
 
 typedef struct rate {
-	const char *spec;  /* "matrix_bf16"; NULL ends the list */
-	double achievable; /* TFLOP/s measured with the vendor's libraries, or 0 */
-	double peak;       /* TFLOP/s of the data sheet, or 0 */
+	const char *spec;        /* "matrix_bf16" */
+	double achievable, peak; /* FLOP/s; 0 when unknown */
 } rate;
 
 struct tl_arch {
-	const char *name;
-	double bandwidth_gbps; /* 10^9 bytes per second */
-	double memory_gb;
-	const rate *rates;
+	tl_arena arena;
+	const tl_value *root; /* the whole file */
+	const char *name, *note;
+	double bandwidth, memory; /* bytes per second, bytes; 0 when unknown */
+	TL_VEC(rate) rates;
 };
 
-static const rate mi300x[] = {
-	{"matrix_fp16", 654, 0},
-	{"matrix_bf16", 708, 0},
-	{"matrix_fp32", 163, 0},
-	{"matrix_fp64", 81, 0},
-	{"matrix_fp8", 1273, 0},
-	{"matrix_int8", 2600, 0},
-	{"vector_fp16", 163, 0},
-	{"vector_bf16", 163, 0},
-	{"vector_fp32", 81, 0},
-	{"vector_fp64", 40, 0},
-	{NULL, 0, 0},
-};
+/* ---- reading ---- */
 
-static const rate mi325x[] = {
-	{"matrix_fp16", 794, 0},
-	{"matrix_bf16", 843, 0},
-	{"matrix_fp32", 194, 0},
-	{"matrix_fp64", 97, 0},
-	{"matrix_fp8", 1519, 0},
-	{"matrix_int8", 3094, 0},
-	{"vector_fp16", 194, 0},
-	{"vector_bf16", 194, 0},
-	{"vector_fp32", 97, 0},
-	{"vector_fp64", 48, 0},
-	{NULL, 0, 0},
-};
-
-static const tl_arch archs[] = {
-	{"MI300X", 5300, 192, mi300x},
-	{"MI325X", 6000, 256, mi325x},
-};
-
-const tl_arch *tl__arch_find(const char *name)
+static const char *kind_name(const tl_value *v)
 {
-	for (size_t i = 0; name && i < sizeof archs / sizeof *archs; i++)
-		if (!strcasecmp(archs[i].name, name))
-			return &archs[i];
+	static const char *const names[] = {
+		[TL_V_NONE] = "null",       [TL_V_BOOL] = "true or false", [TL_V_INT] = "a number",
+		[TL_V_DOUBLE] = "a number", [TL_V_NUMBER] = "a number",    [TL_V_STRING] = "a text",
+		[TL_V_LIST] = "a list",     [TL_V_TUPLE] = "a list",       [TL_V_DICT] = "an object",
+	};
+	return names[v->kind];
+}
+
+static bool is_number(const tl_value *v)
+{
+	return v->kind == TL_V_INT || v->kind == TL_V_DOUBLE || v->kind == TL_V_NUMBER;
+}
+
+/* A number above zero, or 0 when the value is missing or null. `where` names it: "mem_bw_gbps". */
+static int read_number(double *out, const tl_value *v, const char *where, tl_error *err)
+{
+	*out = 0;
+	if (!v || v->kind == TL_V_NONE)
+		return 0;
+	if (!is_number(v))
+		return tl__fail(err, TL_EFORMAT, "%s: a number is needed, not %s", where, kind_name(v));
+	double number = v->kind == TL_V_INT ? (double)v->i : v->kind == TL_V_DOUBLE ? v->d : HUGE_VAL;
+	if (!(number > 0) || number > 1e15) /* written so that NaN fails */
+		return tl__fail(err, TL_EFORMAT, "%s: %g is no rate or size; a number above 0 is needed", where,
+				number);
+	*out = number;
+	return 0;
+}
+
+static int read_text(const char **out, const tl_value *root, const char *key, const char *otherwise, tl_error *err)
+{
+	const tl_value *v = tl__value_get(root, key);
+	*out = otherwise;
+	if (!v || v->kind == TL_V_NONE)
+		return 0;
+	if (v->kind != TL_V_STRING)
+		return tl__fail(err, TL_EFORMAT, "%s: a text is needed, not %s", key, kind_name(v));
+	*out = v->s;
+	return 0;
+}
+
+static rate *find_rate(const tl_arch *arch, const char *spec)
+{
+	for (size_t i = 0; i < arch->rates.n; i++)
+		if (!strcmp(arch->rates.v[i].spec, spec))
+			return &arch->rates.v[i];
 	return NULL;
 }
 
-const char *tl__arch_name(size_t index)
+/* One of the two maps from compute spec to TFLOPS. */
+static int read_rates(tl_arch *arch, const char *key, bool achievable, tl_error *err)
 {
-	return index < sizeof archs / sizeof *archs ? archs[index].name : NULL;
+	const tl_value *map = tl__value_get(arch->root, key);
+	if (!map || map->kind == TL_V_NONE)
+		return 0;
+	if (map->kind != TL_V_DICT)
+		return tl__fail(err, TL_EFORMAT, "%s: an object is needed, not %s", key, kind_name(map));
+	for (uint32_t i = 0; i < map->n; i++) {
+		const tl_value *spec = &map->items[2 * i];
+		char where[160];
+		double number;
+		snprintf(where, sizeof where, "%s: %s", key, spec->s);
+		TL_TRY(read_number(&number, &map->items[2 * i + 1], where, err));
+		if (number <= 0)
+			continue;
+		rate *r = find_rate(arch, spec->s);
+		if (!r) {
+			if (TL_VEC_PUSH(&arch->rates, ((rate){.spec = spec->s})) < 0)
+				return tl__nomem(err);
+			r = &arch->rates.v[arch->rates.n - 1];
+		}
+		*(achievable ? &r->achievable : &r->peak) = number * 1e12;
+	}
+	return 0;
 }
 
-double tl__arch_bandwidth(const tl_arch *arch)
+/* Name of a file without folders and ".json". */
+static const char *base_name(tl_arena *arena, const char *label)
 {
-	return arch ? arch->bandwidth_gbps * 1e9 : 0;
+	const char *slash = strrchr(label, '/');
+	const char *name = slash ? slash + 1 : label;
+	size_t n = strlen(name);
+	if (n > 5 && !strcmp(name + n - 5, ".json"))
+		n -= 5;
+	return tl__arena_strndup(arena, name, n);
 }
 
-double tl__arch_memory(const tl_arch *arch)
+static int read_fields(tl_arch *arch, const char *json, size_t size, const char *label, tl_error *err)
 {
-	return arch ? arch->memory_gb * 1e9 : 0;
+	int code = tl__value_parse(&arch->arena, json, size, false, &arch->root);
+	if (code == TL_ENOMEM)
+		return tl__nomem(err);
+	if (code < 0)
+		return tl__fail(err, TL_EFORMAT, "this is not JSON; a JSON object that describes a GPU is needed");
+	if (arch->root->kind != TL_V_DICT)
+		return tl__fail(err, TL_EFORMAT, "a JSON object that describes a GPU is needed, not %s",
+				kind_name(arch->root));
+	const char *label_name = base_name(&arch->arena, label);
+	if (!label_name)
+		return tl__nomem(err);
+	TL_TRY(read_text(&arch->name, arch->root, "name", label_name, err));
+	TL_TRY(read_text(&arch->note, arch->root, "note", "", err));
+	TL_TRY(read_number(&arch->bandwidth, tl__value_get(arch->root, "mem_bw_gbps"), "mem_bw_gbps", err));
+	TL_TRY(read_number(&arch->memory, tl__value_get(arch->root, "memory_gb"), "memory_gb", err));
+	arch->bandwidth *= 1e9;
+	arch->memory *= 1e9;
+	TL_TRY(read_rates(arch, "max_achievable_tflops", true, err));
+	return read_rates(arch, "peak_tflops", false, err);
 }
 
-double tl__arch_rate(const tl_arch *arch, const char *spec, bool *is_peak)
+int tl_arch_parse(tl_arch **out, const char *json, size_t size, const char *label, tl_error *err)
+{
+	*out = NULL;
+	tl_arch *arch = tl__calloc(1, sizeof *arch);
+	if (!arch)
+		return tl__nomem(err);
+	int code = read_fields(arch, json, size, label, err);
+	if (code < 0) {
+		if (code != TL_ENOMEM)
+			tl__error_where(err, label, -1);
+		tl_arch_free(arch);
+		return code;
+	}
+	*out = arch;
+	return 0;
+}
+
+static int read_file(tl_buf *out, const char *path, tl_error *err)
+{
+	FILE *f = fopen(path, "rb");
+	if (!f)
+		return tl__fail(err, TL_EIO, "cannot open: %s", strerror(errno));
+	int code = 0;
+	while (code == 0) {
+		char *room = tl__buf_reserve(out, 4096);
+		if (!room) {
+			code = tl__nomem(err);
+			break;
+		}
+		size_t n = fread(room, 1, 4096, f);
+		out->n += n;
+		if (n < 4096) {
+			if (ferror(f))
+				code = tl__fail(err, TL_EIO, "cannot read: %s", strerror(errno));
+			break;
+		}
+		if (out->n > MAX_FILE)
+			code = tl__fail(err, TL_EFORMAT, "too long for a file that describes a GPU");
+	}
+	fclose(f);
+	return code;
+}
+
+int tl_arch_load(tl_arch **out, const char *path, tl_error *err)
+{
+	tl_buf text = {0};
+	*out = NULL;
+	int code = read_file(&text, path, err);
+	if (code == 0)
+		code = tl_arch_parse(out, text.v ? text.v : "", text.n, path, err);
+	else if (code != TL_ENOMEM)
+		tl__error_where(err, path, -1);
+	tl__buf_free(&text);
+	return code;
+}
+
+void tl_arch_free(tl_arch *arch)
+{
+	if (!arch)
+		return;
+	TL_VEC_FREE(&arch->rates);
+	tl__arena_free(&arch->arena);
+	tl__free(arch);
+}
+
+/* ---- bundled platforms ---- */
+
+/* Whether two names are the same but for case, blanks, '-' and '_'. */
+static bool same_name(const char *a, const char *b)
+{
+	for (;; a++, b++) {
+		a += strspn(a, " -_");
+		b += strspn(b, " -_");
+		if (tolower((unsigned char)*a) != tolower((unsigned char)*b))
+			return false;
+		if (!*a)
+			return true;
+	}
+}
+
+static bool has_alias(const tl_arch *arch, const char *name)
+{
+	const tl_value *aliases = tl__value_get(arch->root, "aliases");
+	for (size_t i = 0; i < tl__value_count(aliases); i++) {
+		const char *alias = tl__value_text(tl__value_at(aliases, i));
+		if (alias && same_name(alias, name))
+			return true;
+	}
+	return false;
+}
+
+static int unknown_platform(const char *name, tl_error *err)
+{
+	char list[256] = "";
+	for (size_t i = 0; tl__embedded[i].name; i++) {
+		size_t used = strlen(list);
+		snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", tl__embedded[i].name);
+	}
+	return tl__fail(err, TL_ENOTFOUND,
+			"unknown GPU platform '%s'; there are %s, and a file of yours can describe another", name,
+			list);
+}
+
+int tl_arch_find(tl_arch **out, const char *name, tl_error *err)
+{
+	*out = NULL;
+	if (!name)
+		name = "";
+	for (size_t i = 0; tl__embedded[i].name; i++) {
+		const tl_embedded *e = &tl__embedded[i];
+		TL_TRY(tl_arch_parse(out, e->text, e->size, e->name, err));
+		if (same_name(e->name, name) || has_alias(*out, name))
+			return 0;
+		tl_arch_free(*out);
+		*out = NULL;
+	}
+	return unknown_platform(name, err);
+}
+
+const char *tl_arch_bundled(size_t index)
+{
+	for (size_t i = 0; tl__embedded[i].name; i++)
+		if (i == index)
+			return tl__embedded[i].name;
+	return NULL;
+}
+
+/* ---- figures ---- */
+
+const char *tl_arch_name(const tl_arch *arch)
+{
+	return arch->name;
+}
+
+const char *tl_arch_note(const tl_arch *arch)
+{
+	return arch->note;
+}
+
+double tl_arch_bandwidth(const tl_arch *arch)
+{
+	return arch ? arch->bandwidth : 0;
+}
+
+double tl_arch_memory(const tl_arch *arch)
+{
+	return arch ? arch->memory : 0;
+}
+
+double tl_arch_number(const tl_arch *arch, const char *key)
+{
+	const tl_value *v = arch ? tl__value_get(arch->root, key) : NULL;
+	return !v ? 0 : v->kind == TL_V_INT ? (double)v->i : v->kind == TL_V_DOUBLE && isfinite(v->d) ? v->d : 0;
+}
+
+const char *tl_arch_spec(const tl_arch *arch, size_t index)
+{
+	return arch && index < arch->rates.n ? arch->rates.v[index].spec : NULL;
+}
+
+double tl_arch_rate(const tl_arch *arch, const char *spec, bool *is_peak)
 {
 	if (is_peak)
 		*is_peak = false;
-	for (const rate *r = arch && spec ? arch->rates : NULL; r && r->spec; r++) {
-		if (strcmp(r->spec, spec))
-			continue;
-		if (is_peak)
-			*is_peak = r->achievable <= 0 && r->peak > 0;
-		return (r->achievable > 0 ? r->achievable : r->peak) * 1e12;
-	}
-	return 0;
+	const rate *r = arch && spec ? find_rate(arch, spec) : NULL;
+	if (!r)
+		return 0;
+	if (is_peak)
+		*is_peak = r->achievable <= 0;
+	return r->achievable > 0 ? r->achievable : r->peak;
 }

@@ -246,12 +246,12 @@ static void check_roofline(int id, const tl_value *line, tl_arena *arena)
 {
 	const char *op = tl__value_text(tl__value_get(line, "op"));
 	const tl_value *metrics = tl__value_get(line, "metrics");
-	const tl_arch *arch = tl__arch_find(tl__value_text(tl__value_get(line, "arch")));
+	tl_arch *arch;
 	const tl_perf_model *model = tl__perf_model(op, strlen(op));
 	event e;
 	tl_perf_result result;
 
-	assert_non_null(arch);
+	assert_int_equal(tl_arch_find(&arch, tl__value_text(tl__value_get(line, "arch")), NULL), 0);
 	assert_non_null(model);
 	read_event(&e, line);
 	e.in.kernels = e.kernels;
@@ -276,6 +276,7 @@ static void check_roofline(int id, const tl_value *line, tl_arena *arena)
 				       : "MEMORY_BOUND");
 	if (told)
 		check_close(id, op, "Roofline Time", number(metrics, "Roofline Time (\xc2\xb5s)"), roofline.time_us);
+	tl_arch_free(arch);
 }
 
 static const char *flag(int value)

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tracelens/perf.h"
 #include "util/arena.h"
 #include "util/value.h"
 
@@ -108,18 +109,7 @@ int tl__dtype_bytes(const char *name);
 /** "bf16", "fp32" ... of a dtype as traces name it, or NULL. */
 const char *tl__dtype_precision(const char *name);
 
-/* ---- GPU architecture (perf/arch.c) and roofline (perf/roofline.c) ---- */
-typedef struct tl_arch tl_arch;
-/** A platform that ships with the program ("MI300X", case ignored), or NULL. A constant. */
-const tl_arch *tl__arch_find(const char *name);
-double tl__arch_bandwidth(const tl_arch *arch); /* bytes per second; 0 when unknown */
-/** Rate in FLOP/s for "matrix_bf16"; achievable when known, else peak (sets *is_peak); 0 when unknown. */
-double tl__arch_rate(const tl_arch *arch, const char *spec, bool *is_peak);
-/** Memory of the platform in bytes; 0 when unknown. */
-double tl__arch_memory(const tl_arch *arch);
-/** Names of the platforms that ship with the program, in order; NULL past the last. */
-const char *tl__arch_name(size_t index);
-
+/* ---- roofline (perf/roofline.c); architectures are in tracelens/perf.h ---- */
 /** Least time for some work on a platform. */
 typedef struct tl_roofline {
 	double time_us;     /* microseconds */
