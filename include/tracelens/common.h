@@ -69,6 +69,12 @@ typedef int64_t tl_time;
 /** Picoseconds in a microsecond, the unit of the tables. */
 #define TL_PS_PER_US INT64_C(1000000)
 
+/**
+ * Receives text piece by piece, `n` bytes that are not NUL terminated and gone after the call. Returns 0 to go on;
+ * anything else ends the function that writes with TL_ECALLBACK.
+ */
+typedef int (*tl_write_fn)(void *user, const char *text, size_t n);
+
 /** The library's version, for example "0.1.0". */
 TL_API const char *tl_version(void);
 

@@ -27,6 +27,7 @@ typedef int (*tl_progress_fn)(void *user, uint64_t done, uint64_t total);
 typedef struct tl_trace_options {
 	bool strict;             /**< refuse a file that needs any repair (TL_ESTRICT) */
 	bool single_thread;      /**< unpack and scan on the calling thread */
+	bool keep_raw;           /**< keep the text of every event, packed, for tl_event_raw (event.h) */
 	tl_progress_fn progress; /**< may be NULL */
 	void *user;              /**< for progress */
 } tl_trace_options;

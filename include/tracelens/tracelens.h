@@ -3,9 +3,13 @@
 #ifndef TRACELENS_TRACELENS_H
 #define TRACELENS_TRACELENS_H
 
+#include <tracelens/analysis.h>
 #include <tracelens/common.h>
+#include <tracelens/event.h>
+#include <tracelens/perf.h>
 #include <tracelens/report.h>
 #include <tracelens/table.h>
+#include <tracelens/timeline.h>
 #include <tracelens/trace.h>
 #include <tracelens/tree.h>
 

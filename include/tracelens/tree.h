@@ -56,6 +56,87 @@ TL_API size_t tl_tree_unlinked(const tl_tree *tree, tl_time *time);
  */
 TL_API int tl_tree_mark_recompute(tl_tree *tree, size_t *regions, size_t *events, tl_error *err);
 
+/** The trace that the tree was built from. */
+TL_API const tl_trace *tl_tree_trace(const tl_tree *tree);
+/** Whether Python frames are nodes. */
+TL_API bool tl_tree_has_python(const tl_tree *tree);
+/** Whether an event is a node of the tree: a host event with a time, or a GPU event whose launch is in the trace. */
+TL_API bool tl_tree_is_linked(const tl_tree *tree, tl_row event);
+/** Number of nodes in the subtree of an event, itself included; 0 for an event outside the tree. */
+TL_API size_t tl_tree_subtree_size(const tl_tree *tree, tl_row event);
+/**
+ * All nodes, each followed by its subtree (pre-order): roots by start, children by start, GPU events last. A view into
+ * the tree, `*n` long.
+ */
+TL_API const tl_row *tl_tree_nodes(const tl_tree *tree, size_t *n);
+/** Nodes of the subtree of an event, itself first, in the same order; none for an event outside the tree. */
+TL_API const tl_row *tl_tree_subtree(const tl_tree *tree, tl_row event, size_t *n);
+/**
+ * Nodes without a parent, by start. Writes up to `room` UIDs to `out` (NULL when room is 0) and returns how many there
+ * are.
+ */
+TL_API size_t tl_tree_roots(const tl_tree *tree, tl_row *out, size_t room);
+/** The same of operations (cpu_op) without an operation above them. */
+TL_API size_t tl_tree_operation_roots(const tl_tree *tree, tl_row *out, size_t room);
+/** GPU events without a launch in the trace, by UID; a view into the tree, `*n` long. */
+TL_API const tl_row *tl_tree_unlinked_events(const tl_tree *tree, size_t *n);
+
+/** Forward event of a backward one (autograd), or TL_ROW_NONE. */
+TL_API tl_row tl_tree_forward(const tl_tree *tree, tl_row backward);
+/** Backward events of a forward one, by UID. `out` and `room` as in tl_tree_children. */
+TL_API size_t tl_tree_backward(const tl_tree *tree, tl_row forward, tl_row *out, size_t room);
+
+/**
+ * Nodes of a name: host events by start, then GPU events in launch order. A view into the tree, `*n` long; NULL and 0
+ * when no node has it. The first call makes an index; it may come from several threads at once.
+ * @return 0 or TL_ENOMEM
+ */
+TL_API int tl_tree_named(const tl_row **out, size_t *n, const tl_tree *tree, const char *name, tl_error *err);
+/** Distinct names of nodes in order of their first node: their number and, below it, each with its nodes. TL_ENOMEM. */
+TL_API int tl_tree_name_count(size_t *out, const tl_tree *tree, tl_error *err);
+TL_API int tl_tree_name_get(const char **name, const tl_row **out, size_t *n, const tl_tree *tree, size_t index,
+			    tl_error *err);
+
+/** Whether an event is an nn.Module: a Python frame named `nn.Module: ...`. */
+TL_API bool tl_tree_is_module(const tl_tree *tree, tl_row event);
+/** The nn.Module nearest above an event (not itself), or TL_ROW_NONE; needs Python frames in the tree. */
+TL_API tl_row tl_tree_module_parent(const tl_tree *tree, tl_row event);
+/** The nn.Modules nearest below an event, in order of start. `out` and `room` as in tl_tree_children. */
+TL_API size_t tl_tree_module_children(const tl_tree *tree, tl_row event, tl_row *out, size_t room);
+
+/** How subtrees and parent chains print. */
+typedef struct tl_print_options {
+	const char *const *fields; /**< arguments to show of operations ("Input Dims" ...), in this order */
+	size_t n_fields;
+	bool all;            /**< subtree: host events without GPU work below them, too */
+	bool backward;       /**< subtree: the backward events of its nodes, too */
+	bool follow_forward; /**< parents: at the root of a backward operation go on with its forward operation */
+} tl_print_options;
+
+/**
+ * Prints an event and what is below it, one line each: `UID`, `Category`, `Name` (at most 64 characters) and, of GPU
+ * events, `Duration` in µs as in the file. Any argument can be a field of a trace opened with `keep_raw`; else
+ * the four of tl_event_arg that describe inputs, `kernel_file`, `External id`, `Sequence number` and `Fwd thread id`.
+ * @param options NULL for the defaults
+ * @return 0, TL_ENOTFOUND (no such event), TL_ECALLBACK, TL_ENOMEM
+ */
+TL_API int tl_tree_print(const tl_tree *tree, tl_row event, const tl_print_options *options, tl_write_fn write,
+			 void *user, tl_error *err);
+/**
+ * Prints an event and the chain of its parents up to its root.
+ * @param[out] root last event of the chain; may be NULL
+ */
+TL_API int tl_tree_print_parents(const tl_tree *tree, tl_row event, const tl_print_options *options, tl_write_fn write,
+				 void *user, tl_row *root, tl_error *err);
+/**
+ * The names on the way from an event to its root, one call of `each` a name: the event's own in full, those of its
+ * parents cut at 256 characters, and `[FWD]` before the chain of a forward event.
+ * @param filters only parents whose name contains one of these; none (n_filters 0): all
+ * @return as tl_tree_print
+ */
+TL_API int tl_tree_call_stack(const tl_tree *tree, tl_row event, const char *const *filters, size_t n_filters,
+			      bool follow_forward, tl_write_fn each, void *user, tl_error *err);
+
 /** The health table of the trace with the findings of this tree added (see tl_trace_health). */
 TL_API int tl_tree_health(tl_table **out, const tl_tree *tree, tl_error *err);
 

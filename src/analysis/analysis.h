@@ -10,14 +10,8 @@
 #include "perf/model.h"
 #include "table/table.h"
 #include "timeline/timeline.h"
+#include "tracelens/analysis.h"
 #include "tree/tree.h"
-
-typedef struct tl_analyzer tl_analyzer;
-
-typedef struct tl_analyzer_options {
-	bool include_unlinked; /* GPU events without a launch count in the timeline */
-	const tl_arch *arch;   /* NULL: no roofline */
-} tl_analyzer_options;
 
 /** The tree must outlive the analyser. */
 int tl__analyzer_new(tl_analyzer **out, const tl_tree *tree, const tl_analyzer_options *options, tl_error *err);

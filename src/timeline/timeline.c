@@ -6,6 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "trace/kinds.h"
+
 static bool starts(const char *name, size_t n, const char *prefix, size_t *length)
 {
 	*length = strlen(prefix);
@@ -122,7 +124,13 @@ static void split_idle(tl_breakdown *out, const tl_interval_buf *all, double thr
 	}
 }
 
-static int sort_events(tl_sorting *g, tl_breakdown *out, const tl_store *store, const tl_row *rows, size_t n)
+static int add(tl_sorting *g, tl_interval interval, tl_gpu_class class)
+{
+	TL_TRY(TL_VEC_PUSH(&g->all, interval));
+	return TL_VEC_PUSH(&g->of[class], interval);
+}
+
+static int sort_rows(tl_sorting *g, const tl_store *store, const tl_row *rows, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		tl_interval interval;
@@ -130,18 +138,37 @@ static int sort_events(tl_sorting *g, tl_breakdown *out, const tl_store *store, 
 		if (!interval_of(store, rows[i], &interval))
 			continue;
 		TL_TRY(classify(g, store, rows[i], &class));
-		TL_TRY(TL_VEC_PUSH(&g->all, interval));
-		TL_TRY(TL_VEC_PUSH(&g->of[class], interval));
+		TL_TRY(add(g, interval, class));
 	}
-	out->events = g->all.n;
-	g->all.n = tl__intervals_merge(g->all.v, g->all.n);
-	for (int class = 0; class < 3; class ++)
-		g->of[class].n = tl__intervals_merge(g->of[class].v, g->of[class].n);
+	return 0;
+}
+
+static int sort_list(tl_sorting *g, const tl_gpu_event_list *events)
+{
+	/* so that the span of a list, too, is a 64-bit time */
+	const tl_time limit = INT64_MAX / 2;
+	for (size_t i = 0; i < events->n; i++) {
+		tl_interval interval = {.start = events->start[i]};
+		if (interval.start < -limit || interval.start > limit || events->dur[i] < 0 ||
+		    events->dur[i] > limit - (interval.start > 0 ? interval.start : 0))
+			continue;
+		interval.end = interval.start + events->dur[i];
+		tl_gpu_class class = events->classes
+					     ? events->classes[i]
+					     : tl_gpu_classify(events->category ? events->category[i] : "kernel",
+							       events->name ? events->name[i] : NULL);
+		if (class >= TL_GPU_COMPUTATION && class < TL_GPU_NONE)
+			TL_TRY(add(g, interval, class));
+	}
 	return 0;
 }
 
 static int measure(tl_sorting *g, tl_breakdown *out)
 {
+	out->events = g->all.n;
+	g->all.n = tl__intervals_merge(g->all.v, g->all.n);
+	for (int class = 0; class < 3; class ++)
+		g->of[class].n = tl__intervals_merge(g->of[class].v, g->of[class].n);
 	const tl_interval_buf *computation = &g->of[TL_GPU_COMPUTATION], *communication = &g->of[TL_GPU_COMMUNICATION];
 	const tl_interval_buf *memcpy_ = &g->of[TL_GPU_MEMCPY];
 	out->computation = length(computation);
@@ -159,21 +186,51 @@ static int measure(tl_sorting *g, tl_breakdown *out)
 	return 0;
 }
 
+/* The second half of every breakdown; `code` is that of the first half. */
+static int finish(tl_sorting *g, int code, tl_breakdown *out, const double *micro_idle_us)
+{
+	if (!code)
+		code = measure(g, out);
+	if (!code && micro_idle_us)
+		split_idle(out, &g->all, *micro_idle_us);
+	TL_VEC_FREE(&g->all);
+	for (int class = 0; class < 3; class ++)
+		TL_VEC_FREE(&g->of[class]);
+	TL_VEC_FREE(&g->rest);
+	TL_VEC_FREE(&g->rest2);
+	tl__map_free(&g->class_of);
+	return code;
+}
+
 int tl__breakdown(tl_breakdown *out, const tl_store *store, const tl_row *rows, size_t n, const double *micro_idle_us,
 		  tl_error *err)
 {
 	*out = (tl_breakdown){0};
 	tl_sorting g = {0};
-	int code = sort_events(&g, out, store, rows, n);
-	if (!code)
-		code = measure(&g, out);
-	if (!code && micro_idle_us)
-		split_idle(out, &g.all, *micro_idle_us);
-	TL_VEC_FREE(&g.all);
-	for (int class = 0; class < 3; class ++)
-		TL_VEC_FREE(&g.of[class]);
-	TL_VEC_FREE(&g.rest);
-	TL_VEC_FREE(&g.rest2);
-	tl__map_free(&g.class_of);
-	return code < 0 ? tl__nomem(err) : 0;
+	return finish(&g, sort_rows(&g, store, rows, n), out, micro_idle_us) < 0 ? tl__nomem(err) : 0;
+}
+
+/* ---- a caller's list ---- */
+
+tl_gpu_class tl_gpu_classify(const char *category, const char *name)
+{
+	bool known;
+	uint8_t kind = category ? (uint8_t)tl__kind_of_category(category, strlen(category), &known) : TL_KIND_OTHER;
+	if (!tl__kind_is_gpu(kind))
+		return TL_GPU_NONE;
+	return tl__gpu_class_of(kind, name ? name : "", name ? strlen(name) : 0);
+}
+
+int tl_gpu_timeline_of_events(tl_breakdown *out, const tl_gpu_event_list *events, const double *micro_idle_us,
+			      tl_error *err)
+{
+	*out = (tl_breakdown){0};
+	if (!events || (events->n && (!events->start || !events->dur)))
+		return tl__fail(err, TL_EINVAL, "a list of GPU events needs starts and durations");
+	if (micro_idle_us && !(*micro_idle_us >= 0)) /* NaN, too */
+		return tl__fail(err, TL_EINVAL, "the micro-idle threshold must be a number of µs from 0 up");
+	tl_sorting g = {0};
+	if (finish(&g, sort_list(&g, events), out, micro_idle_us) < 0)
+		return tl__nomem(err);
+	return out->events ? 0 : tl__fail(err, TL_EEMPTY, "no GPU events found in the trace");
 }

@@ -4,6 +4,7 @@
 #define TL_TIMELINE_TIMELINE_H
 
 #include "trace/store.h"
+#include "tracelens/timeline.h"
 #include "util/error.h"
 
 typedef struct tl_interval {
@@ -21,10 +22,9 @@ tl_time tl__intervals_length(const tl_interval *v, size_t n);
  */
 size_t tl__intervals_subtract(tl_interval *out, const tl_interval *a, size_t na, const tl_interval *b, size_t nb);
 
-/** What a GPU event counts as in the timeline (spec 01 section 7.2). */
-typedef enum tl_gpu_class { TL_GPU_COMPUTATION, TL_GPU_COMMUNICATION, TL_GPU_MEMCPY } tl_gpu_class;
 /** "rccl", "nccl" or "cross_device_reduce" anywhere in the text, ignoring case. */
 bool tl__is_communication_name(const char *name, size_t n);
+/** Class of a GPU event (spec 01 section 7.2). */
 tl_gpu_class tl__gpu_class_of(uint8_t kind, const char *name, size_t n);
 
 /**
@@ -34,14 +34,6 @@ tl_gpu_class tl__gpu_class_of(uint8_t kind, const char *name, size_t n);
 typedef TL_VEC(tl_interval) tl_interval_buf;
 int tl__busy_time(tl_time *out, const tl_store *store, const tl_row *rows, size_t n, tl_interval_buf *scratch);
 
-/** Times in ps, in the order of the table's rows. */
-typedef struct tl_breakdown {
-	tl_time computation, exposed_comm, exposed_memcpy, busy;
-	tl_time idle;                   /* total - busy */
-	tl_time micro_idle, macro_idle; /* only with a threshold */
-	tl_time total, total_comm, total_memcpy;
-	size_t events; /* counted */
-} tl_breakdown;
 /**
  * Breakdown of GPU events (spec 01 section 7.4). `micro_idle_us` NULL: none; else gaps shorter than
  * *micro_idle_us are micro, the others macro. No event with a usable time: all zero. TL_ENOMEM.
