@@ -15,25 +15,18 @@ enum {
 };
 
 static const tl_perf_model models[] = {
-#define MODEL(id, name, category, bwd_category, sheet, reads, eval) {name, category, bwd_category, sheet, reads, eval},
+#define MODEL(...) {__VA_ARGS__},
 #include "perf/models.def"
 #undef MODEL
 };
 
-enum model_id {
-#define MODEL(id, name, category, bwd_category, sheet, reads, eval) ID_##id,
-#include "perf/models.def"
-#undef MODEL
-	N_MODELS
-};
+enum { N_MODELS = sizeof models / sizeof *models };
 
 static const uint16_t by_name[] = {
-#define SORTED(id) ID_##id,
-#include "perf/sorted.def"
-#undef SORTED
+#include "perf/models_sorted.inc"
 };
 
-_Static_assert(sizeof by_name / sizeof *by_name == N_MODELS, "each model once in sorted.def");
+_Static_assert(sizeof by_name / sizeof *by_name == N_MODELS, "each model stands in a line of its own");
 
 /* Models of names that only begin alike; they belong to no sheet. */
 static const tl_perf_model patterns[] = {

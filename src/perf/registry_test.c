@@ -108,6 +108,36 @@ static void test_category(void **state)
 	assert_string_equal(category("", ""), "other");
 }
 
+/* Names of generated kernels carry their shapes: what counts is how they begin. */
+static void test_category_patterns(void **state)
+{
+	(void)state;
+#define V4 "aiter::v4_attention_with_output->"
+#define SYNTHETIC " (Synthetic Op)"
+	assert_string_equal(category(V4 "qk_norm_rope_H32_D512_RD64_flydsl" SYNTHETIC, NULL), "FusedRoPE");
+	assert_string_equal(category(V4 "qk_norm_rope_H16_D256_RD32_flydsl" SYNTHETIC, NULL), "FusedRoPE");
+	assert_string_equal(category(V4 "hca_norm_rope_scatter_D512_RD64_R128_KB1_rmsbf16_flydsl" SYNTHETIC, NULL),
+			    "FusedRoPE");
+	assert_string_equal(category(V4 "_inverse_rope_gptj_kernel" SYNTHETIC, NULL), "FusedRoPE");
+	assert_string_equal(
+		category("aiter::unified_attention_with_output_base->_fused_qk_rope_reshape_and_cache_kernel" SYNTHETIC,
+			 NULL),
+		"FusedRoPE");
+	assert_string_equal(
+		category(V4 "fused_compress_attn_D512_RD64_R4_OVL_SS8_KB32_rmsbf16_pf_flydsl" SYNTHETIC, NULL),
+		"InferenceAttention");
+	assert_string_equal(category(V4 "hca_compress_forward_D512_R128_NW2_SL64_S64_flydsl" SYNTHETIC, NULL),
+			    "InferenceAttention");
+	assert_string_equal(category(V4 "_swa_write_kernel" SYNTHETIC, NULL), "InferenceAttention");
+	assert_string_equal(category(V4 "_update_compressor_states_kernel" SYNTHETIC, NULL), "InferenceAttention");
+	assert_string_equal(category("aiter::allgather_lastdim<std::bfloat16_t, 8>(aiter::RankData*)" SYNTHETIC, NULL),
+			    "CustomCollective");
+	assert_string_equal(category(V4 "something_else" SYNTHETIC, NULL), "other");
+	assert_string_equal(category(V4 "qk_norm", NULL), "other");
+#undef V4
+#undef SYNTHETIC
+}
+
 static void test_dtypes(void **state)
 {
 	(void)state;
@@ -264,9 +294,16 @@ static void test_values(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sorted),     cmocka_unit_test(test_complete),     cmocka_unit_test(test_lookup),
-		cmocka_unit_test(test_category),   cmocka_unit_test(test_dtypes),       cmocka_unit_test(test_roofline),
-		cmocka_unit_test(test_gemm_names), cmocka_unit_test(test_triton_names), cmocka_unit_test(test_values),
+		cmocka_unit_test(test_sorted),
+		cmocka_unit_test(test_complete),
+		cmocka_unit_test(test_lookup),
+		cmocka_unit_test(test_category),
+		cmocka_unit_test(test_category_patterns),
+		cmocka_unit_test(test_dtypes),
+		cmocka_unit_test(test_roofline),
+		cmocka_unit_test(test_gemm_names),
+		cmocka_unit_test(test_triton_names),
+		cmocka_unit_test(test_values),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
