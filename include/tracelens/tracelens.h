@@ -5,6 +5,7 @@
 
 #include <tracelens/analysis.h>
 #include <tracelens/common.h>
+#include <tracelens/edit.h>
 #include <tracelens/event.h>
 #include <tracelens/perf.h>
 #include <tracelens/report.h>

@@ -244,6 +244,11 @@ typedef struct tl_store {
 
 tl_store *tl__store_new(void); /* NULL when out of memory */
 void tl__store_free(tl_store *store);
+/**
+ * A store with the same events, tracks and texts; its pool extends that of `from`, which must not grow any more. New
+ * tracks and processes are not for it. NULL when out of memory. trace/store_copy.c
+ */
+tl_store *tl__store_copy(const tl_store *from);
 /** Room for one more row in every column; the new row is zeroed, `n` is not advanced. 0, TL_ENOMEM, TL_ELIMIT. */
 int tl__store_reserve(tl_store *store);
 /** Index of the track of (source, pid, tid), made when new; UINT32_MAX when out of memory. */

@@ -281,7 +281,7 @@ static bool backward_less(const void *ctx, uint32_t a, uint32_t b)
 	return t->links[a].backward < t->links[b].backward;
 }
 
-static int index_links(tl_tree *t)
+int tl__build_index_links(tl_tree *t)
 {
 	if (t->n_links)
 		qsort(t->links, t->n_links, sizeof *t->links, compare_links);
@@ -306,7 +306,7 @@ int tl__build_autograd(tl_tree *tree)
 	if (!code && left)
 		code = link_shared(&p, &seen);
 	if (!code)
-		code = index_links(tree);
+		code = tl__build_index_links(tree);
 	TL_VEC_FREE(&p.ops);
 	tl__map_free(&p.thread_of);
 	tl__map_free(&seen);

@@ -65,6 +65,8 @@ int tl__build_launches(tl_build *b);
 /** Turns local positions into the final arrays of the tree. */
 int tl__build_number(tl_build *b);
 int tl__build_autograd(tl_tree *tree);
+/** Sorts tree->links and makes links_by_backward anew. */
+int tl__build_index_links(tl_tree *tree);
 /** Notes about GPU events that change nothing: overrun streams, graphs with too few kernels. */
 int tl__build_checks(tl_tree *tree);
 

@@ -17,7 +17,10 @@ typedef uint32_t tl_pos;
 
 struct tl_tree {
 	const tl_trace *trace;
-	const tl_store *store;
+	const tl_store *store; /* the trace's, or own_store */
+	tl_store *own_store;   /* what edits made of it (tree/edit.h); NULL: nothing was edited */
+	uint32_t generation;   /* number of committed edits */
+	bool editing;          /* an edit is under way */
 	bool with_python;
 
 	/* ---- nodes, in pre-order ---- */
