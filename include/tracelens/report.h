@@ -4,6 +4,7 @@
 #define TRACELENS_REPORT_H
 
 #include <tracelens/common.h>
+#include <tracelens/perf.h>
 #include <tracelens/table.h>
 #include <tracelens/trace.h>
 
@@ -15,6 +16,7 @@ typedef struct tl_report tl_report;
 
 /** Options of the PyTorch report. Start from tl_report_options_default(). */
 typedef struct tl_report_options {
+	const tl_arch *arch; /**< GPU whose rooflines are added, or NULL; needed during tl_report_pytorch only */
 	bool include_unlinked_kernels; /**< GPU events without a launch in the trace count in the timeline */
 	bool has_micro_idle_threshold; /**< split idle time at micro_idle_threshold_us */
 	double micro_idle_threshold_us;
@@ -49,6 +51,12 @@ TL_API bool tl_report_is_empty(const tl_report *report);
 /** GPU events left out of the timeline: number, and their summed time in ps. */
 TL_API size_t tl_report_excluded(const tl_report *report, tl_time *time);
 
+/**
+ * With which figures the rooflines count, as one line: "MI300X, 5300 GB/s; matrix_bf16 708 TFLOPS (achievable)". ""
+ * without an architecture. Belongs to the report.
+ */
+TL_API const char *tl_report_roofline(const tl_report *report);
+
 /** Text for the first sheet and the terminal: what was read and with which options. */
 typedef struct tl_report_heading {
 	const char *trace;   /**< name of the trace file */
@@ -59,7 +67,8 @@ typedef struct tl_report_heading {
 typedef struct tl_report_outputs {
 	const char *csv_dir;   /**< one `<sheet>.csv` a table, in this directory, made when missing; other files stay */
 	const char *xlsx_path; /**< one workbook: `overview`, then a sheet a table */
-	const char *json_path; /**< one object {"trace":..., "options":..., "tables":[...]} (see tl_table_json) */
+	const char *json_path; /**< one object {"trace":..., "options":..., "roofline":..., "tables":[...]} (see
+				  tl_table_json) */
 } tl_report_outputs;
 
 /**

@@ -63,6 +63,16 @@ static const cli_option options[] = {
 	 .value = "N",
 	 .group = ANALYSIS,
 	 .help = "keep the N heaviest rows of short_kernels_summary (all)"},
+	{.name = "gpu_arch_platform",
+	 .kind = CLI_TEXT,
+	 .value = "NAME",
+	 .group = ANALYSIS,
+	 .help = "add rooflines for this GPU: MI300X, MI325X, MI355X, MI250X, H100_SXM, H200, B200 or A100"},
+	{.name = "gpu_arch_json_path",
+	 .kind = CLI_TEXT,
+	 .value = "FILE",
+	 .group = ANALYSIS,
+	 .help = "add rooflines for the GPU that this JSON file describes"},
 	{.name = "include_unlinked_kernels",
 	 .kind = CLI_FLAG,
 	 .group = ANALYSIS,
@@ -98,8 +108,6 @@ static const cli_option options[] = {
 	{.name = "comparison_json_path", .kind = CLI_TEXT, .value = "TRACE", .group = LATER, .unavailable = true},
 	{.name = "extension_file", .kind = CLI_TEXT, .value = "FILE", .group = LATER, .unavailable = true},
 	{.name = "python_path", .kind = CLI_TEXT, .value = "FILE", .group = LATER, .unavailable = true},
-	{.name = "gpu_arch_json_path", .kind = CLI_TEXT, .value = "FILE", .group = LATER, .unavailable = true},
-	{.name = "gpu_arch_platform", .kind = CLI_TEXT, .value = "NAME", .group = LATER, .unavailable = true},
 	{.name = "group_by_num_kernels", .kind = CLI_FLAG, .group = LATER, .unavailable = true},
 	{.name = "enable-origami", .kind = CLI_FLAG, .group = LATER, .unavailable = true},
 	{.name = "inductor_cache_dir", .kind = CLI_TEXT, .value = "DIR", .group = LATER, .unavailable = true},
@@ -130,6 +138,7 @@ typedef struct job {
 	tl_report_outputs outputs;
 	char *default_path; /* of the workbook, or NULL */
 	char *option_text;  /* the options of the analysis, for the workbook's first sheet */
+	tl_arch *arch;      /* of the rooflines, or NULL */
 	bool quiet, summary, colour;
 } job;
 
@@ -253,12 +262,26 @@ static bool is_standard_output(const char *path)
 	return path && (!strcmp(path, "-") || !strcmp(path, "/dev/stdout"));
 }
 
+/* The GPU of the rooflines, when one was asked for. */
+static int read_arch(job *j)
+{
+	const char *platform = cli_text(j->args, "gpu_arch_platform", NULL);
+	const char *path = cli_text(j->args, "gpu_arch_json_path", NULL);
+	tl_error err = TL_ERROR_INIT;
+	if (platform && path)
+		return cli_wrong_usage("report", "--gpu_arch_platform and --gpu_arch_json_path exclude each other");
+	int code = platform ? tl_arch_find(&j->arch, platform, &err) : path ? tl_arch_load(&j->arch, path, &err) : 0;
+	return code < 0 ? cli_complain(&err, code == TL_ENOMEM ? CLI_FAILED : CLI_USAGE) : CLI_OK;
+}
+
 static int read_job(job *j, const cli_args *args, bool pytorch_given)
 {
 	*j = (job){.args = args};
 	int status = check_unavailable(args);
 	if (status == CLI_OK)
 		status = read_positionals(j, pytorch_given);
+	if (status == CLI_OK)
+		status = read_arch(j);
 	if (status != CLI_OK)
 		return status;
 	j->outputs = (tl_report_outputs){
@@ -401,6 +424,7 @@ static int make_report(const job *j)
 			       .progress = cli_progress_loading,
 			       .user = &progress};
 	tl_report_options ro = analysis_options(j->args);
+	ro.arch = j->arch;
 	tl_error err = TL_ERROR_INIT;
 	tl_trace *trace = NULL;
 	tl_report *report = NULL;
@@ -455,6 +479,7 @@ static int run(int argc, char **argv, bool pytorch_given)
 			cli_catch_interrupt();
 			status = make_report(&j);
 		}
+		tl_arch_free(j.arch);
 		free(j.default_path);
 		free(j.option_text);
 	}

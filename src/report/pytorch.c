@@ -166,6 +166,8 @@ static int add_health(report_build *b)
 	tl_table *sheet;
 	TL_TRY(tl_tree_health(&sheet, b->tree, b->err));
 	int code = explain_unlinked(b, sheet);
+	if (code == 0)
+		code = tl__report_roofline_findings(&sheet, b->report, b->err);
 	if (code < 0) {
 		tl_table_free(sheet);
 		return code;
@@ -185,6 +187,8 @@ static int add_sheets(report_build *b)
 	TL_TRY(add_kernel_sheets(b));
 	if (host && !b->options->disable_coll_analysis)
 		TL_TRY(add_collectives(b));
+	if (b->options->arch)
+		TL_TRY(tl__report_add_roofline(b->report, b->options->arch, b->err));
 	return add_health(b);
 }
 
@@ -225,7 +229,8 @@ int tl_report_pytorch(tl_report **out, const tl_trace *trace, const tl_report_op
 	int code = tl_tree_build(&b.tree, trace, NULL, err);
 	if (code == 0) {
 		look_at_gpu_events(&b);
-		tl_analyzer_options ao = {.include_unlinked = b.options->include_unlinked_kernels};
+		tl_analyzer_options ao = {.include_unlinked = b.options->include_unlinked_kernels,
+					  .arch = b.options->arch};
 		code = tl__analyzer_new(&b.analyzer, b.tree, &ao, err);
 	}
 	if (code == 0)

@@ -16,6 +16,9 @@ void tl_report_free(tl_report *report)
 	for (size_t i = 0; i < report->sheets.n; i++)
 		tl_table_free(report->sheets.v[i]);
 	TL_VEC_FREE(&report->sheets);
+	TL_VEC_FREE(&report->rates);
+	tl__free(report->arch_name);
+	tl__free(report->roofline);
 	tl__free(report);
 }
 

@@ -238,6 +238,20 @@ static void put_excluded(summary *s)
 	plain(s);
 }
 
+/* With which rates percentages of roofline count: nobody should have to look for it. */
+static void put_roofline(summary *s)
+{
+	const char *text = tl_report_roofline(s->report);
+	if (!*text)
+		return;
+	tl__buf_putc(&s->out, '\n');
+	style(s, BOLD);
+	tl__buf_puts(&s->out, "Roofline");
+	plain(s);
+	tl__buf_puts(&s->out, "  ");
+	put_wrapped(s, text, 10, 10);
+}
+
 static void put_operations(summary *s)
 {
 	static const number_column numbers[] = {
@@ -317,6 +331,7 @@ int tl_report_summary(const tl_report *report, const tl_report_heading *heading,
 	put_heading(&s, heading);
 	put_timeline(&s);
 	put_excluded(&s);
+	put_roofline(&s);
 	put_operations(&s);
 	put_kernels(&s);
 	put_health(&s);

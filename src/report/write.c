@@ -49,6 +49,7 @@ static int write_workbook(const tl_report *report, const char *path, const tl_re
 	const tl_xlsx_line lines[] = {
 		{"Trace", text_or_empty(heading->trace)},
 		{"Options", *text_or_empty(heading->command) ? heading->command : "defaults"},
+		{"Roofline", tl_report_roofline(report)}, /* the last one: left out without an architecture */
 	};
 	tl_xlsx_sheet *sheets = tl__calloc(report->sheets.n + 1, sizeof *sheets);
 	if (!sheets)
@@ -58,7 +59,8 @@ static int write_workbook(const tl_report *report, const char *path, const tl_re
 			.table = report->sheets.v[i],
 			.description = tl_report_describe(tl_table_name(report->sheets.v[i])),
 		};
-	tl_xlsx_book book = {.lines = lines, .n_lines = 2, .sheets = sheets, .n_sheets = report->sheets.n};
+	tl_xlsx_book book = {
+		.lines = lines, .n_lines = report->roofline ? 3 : 2, .sheets = sheets, .n_sheets = report->sheets.n};
 	int code = tl__xlsx_write(path, &book, err);
 	tl__free(sheets);
 	return code;
@@ -129,6 +131,7 @@ int tl__report_stage_json(tl_staging *staging, const tl_report *report, const ch
 	tl__json_string(&head, text_or_empty(heading->trace), strlen(text_or_empty(heading->trace)));
 	tl__buf_puts(&head, ",\"options\":");
 	tl__json_string(&head, text_or_empty(heading->command), strlen(text_or_empty(heading->command)));
+	tl__report_roofline_json(&head, report);
 	tl__buf_puts(&head, ",\"tables\":[\n");
 	int code = tl__buf_text(&head) ? 0 : tl__nomem(err);
 	tl__output_write(out, text_or_empty(head.v), code ? 0 : head.n);

@@ -76,7 +76,7 @@ class Words(Case):
         head, _, rest = self.out.partition("not available yet")
         self.assertIn("--enable_kernel_summary", head)
         for flag in ("--enable_pseudo_ops", "--topk_ops", "--topk_roofline_ops", "--comparison_json_path",
-                     "--extension_file", "--python_path", "--gpu_arch_json_path", "--gpu_arch_platform",
+                     "--extension_file", "--python_path",
                      "--group_by_num_kernels", "--enable-origami", "--inductor_cache_dir", "--include_overlap_info",
                      "--detect_recompute", "--include_first_occurrence_time", "--include_call_stack"):
             self.assertIn(flag, rest)
@@ -104,11 +104,35 @@ class Words(Case):
         self.assertEqual(self.files(), ["step7.json"])
 
     def test_options_that_come_later(self):
-        for args in (["--enable_pseudo_ops"], ["--topk_ops", "5"], ["--gpu_arch_platform=MI300X"], ["--enable_origami"],
+        for args in (["--enable_pseudo_ops"], ["--topk_ops", "5"], ["--enable_origami"],
                      ["--include_call"]):
             self.run_it("report", "pytorch", self.trace(), *args, status=2)
             self.assert_one_line("not available yet")
         self.assertEqual(self.files(), ["step7.json"])
+
+    def test_gpu_architecture(self):
+        trace = self.trace()
+        self.run_it("report", trace, "--gpu_arch_platform", "mi-300x", "--output_csvs_dir", "csv")
+        self.assertIn("Roofline  MI300X, 5300 GB/s; ", self.out)
+        self.assertIn("Pct Roofline_mean", self.read("csv", "unified_perf_summary.csv"))
+        with open(self.path("mine.json"), "w", encoding="utf-8") as f:
+            f.write('{"name": "Mine", "mem_bw_gbps": 10, "max_achievable_tflops": {"matrix_fp32": 3}, "more": 1}')
+        self.run_it("report", trace, "--gpu_arch_json_path", "mine.json", "--output_json_path", "out.json")
+        self.assertIn("Roofline  Mine, 10 GB/s; ", self.out)
+        self.assertEqual(json.loads(self.read("out.json"))["roofline"]["platform"], "Mine")
+
+    def test_wrong_gpu_architecture(self):
+        trace = self.trace()
+        with open(self.path("bad.json"), "w", encoding="utf-8") as f:
+            f.write('{"mem_bw_gbps": "5300"}')
+        for args, words in ((["--gpu_arch_platform", "MI9000"], ("unknown GPU platform 'MI9000'", "MI300X", "H100_SXM")),
+                            (["--gpu_arch_json_path", "none.json"], ("none.json", "No such file")),
+                            (["--gpu_arch_json_path", self.dir], ("directory",)),
+                            (["--gpu_arch_json_path", "bad.json"], ("bad.json", "mem_bw_gbps", "not a text")),
+                            (["--gpu_arch_platform", "MI300X", "--gpu_arch_json_path", "bad.json"], ("exclude",))):
+            self.run_it("report", trace, *args, "--output_csvs_dir", "csv", status=2)
+            self.assert_one_line(*words)
+        self.assertEqual(self.files(), ["bad.json", "step7.json"])
 
     def test_wrong_values(self):
         trace = self.trace()
