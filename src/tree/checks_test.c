@@ -39,6 +39,9 @@ static void ordinary_streams(void **state)
 	KERNEL(9, 0, TL_NO_TIME, TL_ID_NONE);
 	KERNEL(9, TL_NO_TIME, 5000, TL_ID_NONE);
 	KERNEL(9, 1, 1, TL_ID_NONE);
+	/* Two streams that share a track. */
+	KERNEL(10, 0, 5000, TL_ID_NONE);
+	tl_fixture_link_args(f.store, KERNEL(10, 10, 10, TL_ID_NONE))->stream = 11;
 	tl_fixture_build(&f, false);
 	assert_int_equal(tl_fixture_findings(&f, TL_HEALTH_STREAM_OVERRUN), 0);
 	tl_fixture_free(&f);
