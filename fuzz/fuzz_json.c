@@ -42,6 +42,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		    (tl__value_parse(&arena, compact.v, compact.n, false, &behind) < 0 ||
 		     !tl__value_equal(before, behind)))
 			abort();
+		/* and both ways to compact agree, where the fast one does not give up */
+		if (token.type == TL_JSON_ARRAY || token.type == TL_JSON_OBJECT) {
+			char *fast = malloc(size + 2 * TL_JSON_PAD), *to = fast;
+			uint8_t fast_flags;
+			if (!fast)
+				abort();
+			const char *end = tl__json_scan_compact(value, text + size, &to, &fast_flags);
+			if (end && (end != value + n || odd || (size_t)(to - fast) != compact.n ||
+				    memcmp(fast, compact.v, compact.n) != 0 || fast_flags != token.flags))
+				abort();
+			free(fast);
+		}
 		tl__arena_free(&arena);
 		/* what was a list or object still is one, of the same extent */
 		if (token.type == TL_JSON_ARRAY || token.type == TL_JSON_OBJECT) {

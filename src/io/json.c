@@ -181,6 +181,145 @@ const char *tl__json_scan_value(tl_json_scan *scan, const char *p, tl_json_token
 	}
 }
 
+static bool may_follow_value(char c)
+{
+	return c == ',' || c == ']' || c == '}';
+}
+
+/* Copies a string from behind its opening quote on, that quote included. The place behind it, or NULL. */
+static inline const char *copy_string(const char *p, const char *end, char **to, uint8_t *flags)
+{
+	char *out = *to;
+	uint32_t high, special;
+	*out++ = '"';
+	for (;;) {
+		special = tl__json_mask_string(p, &high);
+		tl__json_copy_block(out, p);
+		if (!special) {
+			*flags |= high ? TL_JSON_HIGH : 0;
+			p += TL_JSON_BLOCK;
+			out += TL_JSON_BLOCK;
+			continue;
+		}
+		*flags |= high & (special ^ (special - 1)) ? TL_JSON_HIGH : 0;
+		unsigned n = (unsigned)__builtin_ctz(special);
+		p += n;
+		out += n;
+		if (*p == '"')
+			break;
+		if (*p != '\\' || end - p < 6 || !tl__json_is_escape(p + 1))
+			return NULL;
+		*flags |= TL_JSON_ESCAPES;
+		*out++ = *p++;
+		*out++ = *p++;
+	}
+	*out++ = '"';
+	*to = out;
+	return p + 1;
+}
+
+static inline const char *copy_known_word(const char *p, char **to)
+{
+	const char *word = *p == 't' ? "true" : *p == 'f' ? "false" : "null";
+	size_t n = *p == 'f' ? 5 : 4;
+	if (memcmp(p, word, n) != 0)
+		return NULL;
+	memcpy(*to, word, n);
+	*to += n;
+	return p + n;
+}
+
+const char *tl__json_scan_compact(const char *p, const char *end, char **to, uint8_t *flags)
+{
+	enum { LEVELS = 64 };
+	uint64_t object = 0; /* one bit a level */
+	unsigned depth = 0;
+	char *out = *to;
+	*flags = 0;
+	for (;;) {
+		char c = *p;
+		switch (c) {
+		case ' ':
+		case '\t':
+		case '\n':
+		case '\r':
+			p = tl__json_blank(p);
+			continue;
+		case '[':
+		case '{':
+			if (depth == LEVELS)
+				return NULL;
+			object = object << 1 | (c == '{');
+			depth++;
+			break;
+		case ']':
+		case '}':
+			if ((object & 1) != (c == '}') || out[-1] == ',')
+				return NULL;
+			object >>= 1;
+			if (!--depth) {
+				*out++ = c;
+				*to = out;
+				return p + 1;
+			}
+			break;
+		case ',':
+			if (out[-1] == ',' || out[-1] == '[' || out[-1] == '{')
+				return NULL;
+			break;
+		case ':':
+			break;
+		case '"':
+			p = copy_string(p + 1, end, &out, flags);
+			if (!p || !may_follow_string(*tl__json_blank(p)))
+				return NULL;
+			continue;
+		case 't':
+		case 'f':
+		case 'n':
+			p = copy_known_word(p, &out);
+			if (!p || !may_follow_value(*tl__json_blank(p)))
+				return NULL;
+			continue;
+		case '-':
+		case '0':
+		case '1':
+		case '2':
+		case '3':
+		case '4':
+		case '5':
+		case '6':
+		case '7':
+		case '8':
+		case '9': {
+			uint32_t other;
+			if (c == '-' && !(p[1] >= '0' && p[1] <= '9'))
+				return NULL;
+			while (!(other = tl__json_mask_number_end(p))) {
+				tl__json_copy_block(out, p);
+				p += TL_JSON_BLOCK;
+				out += TL_JSON_BLOCK;
+			}
+			tl__json_copy_block(out, p);
+			p += __builtin_ctz(other);
+			out += __builtin_ctz(other);
+			if (!may_follow_value(*tl__json_blank(p)))
+				return NULL;
+			continue;
+		}
+		default:
+			return NULL;
+		}
+		*out++ = c;
+		p++;
+	}
+}
+
+static bool may_precede_value(char c)
+{
+	return c == ',' || c == ':' || c == '[' || c == '{';
+}
+
 static bool is_digit(char c)
 {
 	return c >= '0' && c <= '9';
@@ -214,7 +353,7 @@ unsigned tl__json_compact(tl_buf *out, const char *text, size_t n)
 {
 	const char *p = text, *end = text + n;
 	unsigned odd = 0;
-	/* "x," may become "null,": never more than two and a half times as long */
+	/* "x[" may become "null,[": never more than three times as long */
 	char *start = tl__buf_reserve(out, 3 * n + 4), *to = start;
 	if (!start)
 		return 0;
@@ -225,19 +364,25 @@ unsigned tl__json_compact(tl_buf *out, const char *text, size_t n)
 			p = tl__json_blank(p);
 			continue;
 		}
-		if (is_digit(c) || (c == '-' && p + 1 < end && is_digit(p[1]))) {
+		/* bytes outside strings only: a string ends in a quote */
+		char last = to > start ? to[-1] : ',';
+		bool number = is_digit(c) || (c == '-' && p + 1 < end && is_digit(p[1]));
+		bool word = is_letter(c) || c == '-';
+		if ((number || word || c == '"' || c == '[' || c == '{') && !may_precede_value(last)) {
+			odd |= TL_JSON_ODD_COMMA;
+			*to++ = ',';
+		}
+		if (number) {
 			do
 				*to++ = *p++;
 			while (p < end && (tl__json_class[(uint8_t)*p] & TL_JSON_IS_NUMBER));
 			continue;
 		}
-		if (is_letter(c) || c == '-') {
+		if (word) {
 			p = copy_word(&to, p, end, &odd);
 			continue;
 		}
-		/* bytes outside strings only: a string ends in a quote */
-		char last = to > start ? to[-1] : '\0';
-		if (c == ',' && (last == ',' || last == '[' || last == '{')) {
+		if (c == ',' && to > start && (last == ',' || last == '[' || last == '{')) {
 			odd |= TL_JSON_ODD_COMMA;
 			p++;
 			continue;

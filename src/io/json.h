@@ -14,11 +14,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
-#elif defined(__ARM_NEON) && defined(__aarch64__)
-#include <arm_neon.h>
 #endif
 
 #include "util/buf.h"
@@ -37,9 +36,10 @@ typedef enum tl_json_type {
 } tl_json_type;
 
 enum tl_json_flags {
-	TL_JSON_ESCAPES = 1,    /* the string, or a string inside, holds a backslash */
-	TL_JSON_HIGH = 2,       /* ... bytes above 127 */
-	TL_JSON_BIG_INTEGER = 4 /* the number is an integer beyond 64 bits */
+	TL_JSON_ESCAPES = 1,     /* the string, or a string inside, holds a backslash */
+	TL_JSON_HIGH = 2,        /* ... bytes above 127 */
+	TL_JSON_BIG_INTEGER = 4, /* the number is an integer beyond 64 bits */
+	TL_JSON_COMPACT = 8      /* the text is in its canonical spelling (tl__json_scan_compact) */
 };
 
 typedef struct tl_json_token {
@@ -65,6 +65,10 @@ static inline bool tl__json_is_blank(char c)
 
 #if defined(__SSE2__)
 #define TL_JSON_BLOCK 16
+static inline void tl__json_copy_block(char *to, const char *p)
+{
+	_mm_storeu_si128((__m128i *)(void *)to, _mm_loadu_si128((const __m128i *)(const void *)p));
+}
 /* One bit a byte: space or newline. */
 static inline uint32_t tl__json_mask_blank(const char *p)
 {
@@ -92,9 +96,36 @@ static inline uint32_t tl__json_mask_brackets(const char *p)
 		_mm_or_si128(_mm_cmpeq_epi8(v, _mm_set1_epi8('"')), _mm_cmpeq_epi8(v, _mm_setzero_si128())));
 	return (uint32_t)_mm_movemask_epi8(found);
 }
+/* One bit a byte: anything but digits, signs, point and exponent (and the slash, which lies among them). */
+static inline uint32_t tl__json_mask_number_end(const char *p)
+{
+	__m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
+	__m128i within =
+		_mm_and_si128(_mm_cmpgt_epi8(v, _mm_set1_epi8('+' - 1)), _mm_cmplt_epi8(v, _mm_set1_epi8('9' + 1)));
+	__m128i e = _mm_cmpeq_epi8(_mm_or_si128(v, _mm_set1_epi8(0x20)), _mm_set1_epi8('e'));
+	__m128i number = _mm_or_si128(_mm_andnot_si128(_mm_cmpeq_epi8(v, _mm_set1_epi8(',')), within), e);
+	return (uint32_t)_mm_movemask_epi8(number) ^ 0xffff;
+}
+/* Whether the first n bytes of both are equal; n up to 48, both readable that far and 16 bytes more. */
+static inline bool tl__json_same(const char *a, const char *b, unsigned n)
+{
+	for (;; a += 16, b += 16, n -= 16) {
+		__m128i x = _mm_loadu_si128((const __m128i *)(const void *)a);
+		__m128i y = _mm_loadu_si128((const __m128i *)(const void *)b);
+		uint32_t differ = (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(x, y)) ^ 0xffff;
+		if (n <= 16)
+			return !(differ & ((UINT32_C(1) << n) - 1));
+		if (differ)
+			return false;
+	}
+}
 #else
 /* Plain C: eight bytes at a time, one bit a byte as above. Correct on any byte order. */
 #define TL_JSON_BLOCK 8
+static inline void tl__json_copy_block(char *to, const char *p)
+{
+	memcpy(to, p, TL_JSON_BLOCK);
+}
 static inline uint32_t tl__json_mask_blank(const char *p)
 {
 	uint32_t mask = 0;
@@ -121,6 +152,17 @@ static inline uint32_t tl__json_mask_brackets(const char *p)
 		mask |= (uint32_t)(folded == '{' || folded == '}' || p[i] == '"' || !p[i]) << i;
 	}
 	return mask;
+}
+static inline uint32_t tl__json_mask_number_end(const char *p)
+{
+	uint32_t mask = 0;
+	for (unsigned i = 0; i < TL_JSON_BLOCK; i++)
+		mask |= (uint32_t) !(tl__json_class[(uint8_t)p[i]] & TL_JSON_IS_NUMBER) << i;
+	return mask;
+}
+static inline bool tl__json_same(const char *a, const char *b, unsigned n)
+{
+	return !memcmp(a, b, n);
 }
 #endif
 
@@ -177,9 +219,11 @@ bool tl__json_is_big_integer(const char *p, size_t n);
 /** Reads a number at `p`; its grammar is checked by whoever converts it. Never fails. */
 static inline const char *tl__json_scan_number(const char *p, tl_json_token *token)
 {
-	const char *start = p++;
-	while (tl__json_class[(uint8_t)*p] & TL_JSON_IS_NUMBER)
-		p++;
+	const char *start = p;
+	uint32_t other;
+	while (!(other = tl__json_mask_number_end(p)))
+		p += TL_JSON_BLOCK;
+	p += __builtin_ctz(other);
 	token->p = start;
 	token->n = (uint32_t)(p - start);
 	token->type = TL_JSON_NUMBER;
@@ -195,6 +239,13 @@ const char *tl__json_scan_value(tl_json_scan *scan, const char *p, tl_json_token
  * Any depth. `*flags` receives those of all strings inside. The place behind it, or NULL.
  */
 const char *tl__json_skip_nested(tl_json_scan *scan, const char *p, uint8_t *flags);
+
+/**
+ * Reads an array or object at `p` and writes it without blanks to `*to`, which moves behind it; there must be room
+ * for the rest of the text and TL_JSON_PAD bytes. The place behind it, or NULL for whatever is not
+ * plain JSON: then the value is to be read with tl__json_scan_value.
+ */
+const char *tl__json_scan_compact(const char *p, const char *end, char **to, uint8_t *flags);
 
 /**
  * Appends JSON text without the blanks outside strings: the canonical spelling of argument texts. Words

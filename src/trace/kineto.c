@@ -97,11 +97,11 @@ static int end_in_event(tl_kineto *k)
 /* The event at `p`, which is `{`; the strict way, else repaired, else left out. Returns as skip_unreadable. */
 static int read_event(tl_kineto *k)
 {
-	tl_kineto_event event;
+	tl_kineto_event *event = &k->event;
 	for (;;) {
-		const char *after = tl__kineto_scan(&event, &k->scan, k->p);
+		const char *after = tl__kineto_scan(event, &k->keys, &k->scan, k->p);
 		if (after) {
-			TL_TRY(tl__kineto_add(k, &event, here(k)));
+			TL_TRY(tl__kineto_add(k, event, here(k)));
 			k->p = after;
 			return 0;
 		}
@@ -119,8 +119,8 @@ static int read_event(tl_kineto *k)
 		}
 		if (repaired == TL_REPAIR_DONE) {
 			tl_json_scan scan = {.end = k->repaired.v + k->repaired.n};
-			if (tl__kineto_scan(&event, &scan, k->repaired.v)) {
-				TL_TRY(tl__kineto_add(k, &event, here(k)));
+			if (tl__kineto_scan(event, &k->keys, &scan, k->repaired.v)) {
+				TL_TRY(tl__kineto_add(k, event, here(k)));
 				k->p = after;
 				return 0;
 			}
@@ -404,14 +404,14 @@ static int read_document(tl_kineto *k, contents *found)
 /* Whether the object at `p` is an event that stands alone (lines of events, no list around them). */
 static int is_lone_event(tl_kineto *k)
 {
-	tl_kineto_event event;
-	while (!tl__kineto_scan(&event, &k->scan, k->p)) {
+	tl_kineto_event *event = &k->event;
+	while (!tl__kineto_scan(event, &k->keys, &k->scan, k->p)) {
 		if (k->scan.stop < k->scan.end || k->eof || k->scan.end - k->p > LARGEST_METADATA)
 			return 0;
 		TL_TRY(tl__kineto_refill(k));
 	}
-	bool phase = (event.have & TL_F_BIT(TL_F_PH)) && event.field[TL_F_PH].type == TL_JSON_STRING;
-	return phase && event.field[TL_F_PH].n == 1;
+	bool phase = (event->have & TL_F_BIT(TL_F_PH)) && event->field[TL_F_PH].type == TL_JSON_STRING;
+	return phase && event->field[TL_F_PH].n == 1;
 }
 
 /* White space, byte order mark, stray commas and zero bytes between documents. True: something else than blanks. */
@@ -622,6 +622,7 @@ int tl__kineto_import(tl_store *store, tl_source *source, const tl_trace_options
 
 	tl__buf_free(&k->text);
 	tl__buf_free(&k->repaired);
+	tl__free(k->event.scratch);
 	tl__map_free(&k->categories);
 	TL_VEC_FREE(&k->zero);
 	TL_VEC_FREE(&k->far);

@@ -57,7 +57,29 @@ typedef struct tl_kineto_event {
 	uint32_t keys;         /* keys in the event, 0: {} */
 	uint32_t duplicates;   /* keys that came again */
 	uint32_t big_integers; /* numbers beyond 64 bits, read or not */
+	/* memory for texts that are made compact while they are read, given by the caller; may be NULL */
+	char *scratch, *scratch_next, *scratch_end;
 } tl_kineto_event;
+
+/*
+ * Keys as they stood in the text before, from behind the comma to the value (`\n      "pid": `). Writers
+ * repeat themselves: which key follows which, with which blanks, is nearly always known, and to
+ * compare with what is expected is much faster than to find out where a key ends.
+ */
+enum { TL_KEYS = 64, TL_KEY_TEXT = 48 };
+typedef struct tl_kineto_key {
+	char text[TL_KEY_TEXT + 16]; /* zeros behind it */
+	uint8_t n;                   /* bytes of text; 0: never matches */
+	uint8_t field;               /* tl_kineto_field */
+	uint8_t args;                /* a key of args, not of the event */
+	uint8_t next;                /* the key that followed last time */
+} tl_kineto_key;
+
+/** Zero-initialise. */
+typedef struct tl_kineto_keys {
+	tl_kineto_key key[TL_KEYS]; /* the first two stand for "{" of an event and of args, the third for unknown */
+	unsigned n;
+} tl_kineto_keys;
 
 /** Category of an event, remembered by its text as it stands in the file. */
 typedef struct tl_kineto_category {
@@ -94,12 +116,15 @@ typedef struct tl_kineto {
 	bool eof;
 	int64_t next_progress; /* ns of the monotonic clock */
 
-	uint32_t document; /* which document of the file, from 0 */
-	uint64_t events;   /* objects read as events */
-	tl_buf text;       /* scratch for unescaped and compacted texts */
-	tl_buf repaired;   /* an event rewritten by tl__kineto_repair */
+	uint32_t document;     /* which document of the file, from 0 */
+	uint64_t events;       /* objects read as events */
+	tl_kineto_event event; /* the one being read */
+	size_t scratch_size;   /* of event.scratch: at least as large as the window */
+	tl_buf text;           /* scratch for unescaped and compacted texts */
+	tl_buf repaired;       /* an event rewritten by tl__kineto_repair */
 
 	/* what the next event most likely shares with the last one */
+	tl_kineto_keys keys;
 	tl_id last_pid, last_tid;
 	uint32_t last_track;
 	tl_kineto_category category[64]; /* by a hash of the text */
@@ -121,7 +146,7 @@ static inline int64_t tl__kineto_offset(const tl_kineto *k, const char *p)
 }
 
 /** Reads a well-formed event at `p`, which is `{`. The place behind it, or NULL (see tl_json_scan). */
-const char *tl__kineto_scan(tl_kineto_event *event, tl_json_scan *scan, const char *p);
+const char *tl__kineto_scan(tl_kineto_event *event, tl_kineto_keys *keys, tl_json_scan *scan, const char *p);
 
 typedef enum tl_kineto_repaired {
 	TL_REPAIR_DONE, /* well-formed text is in k->repaired, padded */

@@ -71,7 +71,7 @@ static int json_text(tl_kineto *k, tl_str *out, const tl_kineto_event *event, tl
 	check_utf8(k, token, offset);
 	size_t n;
 	const char *text = tl__json_token_text(token, &n);
-	if (token->type == TL_JSON_ARRAY || token->type == TL_JSON_OBJECT) {
+	if ((token->type == TL_JSON_ARRAY || token->type == TL_JSON_OBJECT) && !(token->flags & TL_JSON_COMPACT)) {
 		tl__buf_clear(&k->text);
 		unsigned odd = tl__json_compact(&k->text, text, n);
 		if (odd & TL_JSON_ODD_WORD)

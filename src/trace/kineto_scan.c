@@ -87,8 +87,27 @@ static const char *fail(tl_json_scan *scan, const char *p)
 	return NULL;
 }
 
+/* Fields whose lists are kept as text: they are made compact in the same pass that finds their end. */
+#define TEXT_FIELDS                                                                                      \
+	(TL_F_BIT(TL_F_DIMS) | TL_F_BIT(TL_F_TYPES) | TL_F_BIT(TL_F_STRIDES) | TL_F_BIT(TL_F_CONCRETE) | \
+	 TL_F_BIT(TL_F_GRID) | TL_F_BIT(TL_F_BLOCK))
+
+/* A list of such a field, into the event's scratch memory. NULL: read it the usual way. */
+static const char *scan_text(tl_kineto_event *event, const tl_json_scan *scan, const char *p, tl_json_token *token)
+{
+	char *to = event->scratch_next;
+	uint8_t flags;
+	if ((size_t)(event->scratch_end - to) < (size_t)(scan->end - p))
+		return NULL;
+	const char *after = tl__json_scan_compact(p, scan->end, &event->scratch_next, &flags);
+	if (after)
+		*token = (tl_json_token){to, (uint32_t)(event->scratch_next - to), TL_JSON_ARRAY,
+					 (uint8_t)(flags | TL_JSON_COMPACT)};
+	return after;
+}
+
 /* Reads the value of a key and keeps it when `field` is one that is read. */
-static const char *scan_field(tl_kineto_event *event, tl_json_scan *scan, const char *p, tl_kineto_field field)
+static inline const char *scan_field(tl_kineto_event *event, tl_json_scan *scan, const char *p, tl_kineto_field field)
 {
 	tl_json_token ignored, *token = &ignored;
 	if (field < TL_F_COUNT) {
@@ -96,38 +115,99 @@ static const char *scan_field(tl_kineto_event *event, tl_json_scan *scan, const 
 		event->duplicates += (event->have & TL_F_BIT(field)) != 0;
 		event->have |= TL_F_BIT(field);
 	}
+	if (*p == '"')
+		return tl__json_scan_string(scan, p + 1, token);
+	if (*p == '[' && field < TL_F_COUNT && (TEXT_FIELDS & TL_F_BIT(field))) {
+		const char *after = scan_text(event, scan, p, token);
+		if (after)
+			return after;
+	}
 	p = tl__json_scan_value(scan, p, token);
 	if (p && token->type == TL_JSON_NUMBER)
 		event->big_integers += token->flags & TL_JSON_BIG_INTEGER ? 1 : 0;
 	return p;
 }
 
-/* Reads `"key" :` at `p` and leaves `*key`. The place of the value, or NULL. */
-static inline const char *scan_key(tl_json_scan *scan, const char *p, tl_json_token *key)
+/* ---- keys ---- */
+
+enum { START_OF_EVENT, START_OF_ARGS, UNKNOWN, FIRST_KEY };
+
+/* The entry for a key that stands at [p, end), made when there is room; UNKNOWN otherwise. */
+static uint8_t remember(tl_kineto_keys *keys, const char *p, const char *end, bool args, tl_kineto_field field)
 {
+	size_t n = (size_t)(end - p);
+	if (n > TL_KEY_TEXT)
+		return UNKNOWN;
+	if (keys->n < FIRST_KEY)
+		keys->n = FIRST_KEY;
+	for (unsigned i = FIRST_KEY; i < keys->n; i++)
+		if (keys->key[i].n == n && keys->key[i].args == args && !memcmp(keys->key[i].text, p, n))
+			return (uint8_t)i;
+	if (keys->n == TL_KEYS)
+		return UNKNOWN;
+	tl_kineto_key *key = &keys->key[keys->n];
+	memcpy(key->text, p, n);
+	key->n = (uint8_t)n;
+	key->field = (uint8_t)field;
+	key->args = args;
+	key->next = UNKNOWN;
+	return (uint8_t)keys->n++;
+}
+
+/*
+ * Reads blanks, `"key"`, colon and blanks at `p`, behind a brace or comma. The place of the value, or NULL.
+ * `*at` is the entry of the key before and becomes that of this key.
+ */
+static inline const char *scan_key(tl_kineto_keys *keys, tl_json_scan *scan, const char *p, bool args, uint8_t *at,
+				   tl_kineto_field *field)
+{
+	tl_kineto_key *last = &keys->key[*at];
+	const tl_kineto_key *expected = &keys->key[last->next];
+	if (expected->n && tl__json_same(p, expected->text, expected->n)) {
+		*at = last->next;
+		*field = (tl_kineto_field)expected->field;
+		return tl__json_blank(p + expected->n);
+	}
+
+	tl_json_token key;
+	const char *start = p;
+	p = tl__json_blank(p);
 	if (*p != '"')
 		return fail(scan, p);
-	p = tl__json_scan_string(scan, p + 1, key);
+	p = tl__json_scan_string(scan, p + 1, &key);
 	if (!p)
 		return NULL;
 	p = tl__json_blank(p);
 	if (*p != ':')
 		return fail(scan, p);
-	return tl__json_blank(p + 1);
+	p = tl__json_blank(p + 1);
+	*field = args ? arg_field(key.p, key.n) : event_field(key.p, key.n);
+	*at = remember(keys, start, p, args, *field);
+	if (last != &keys->key[UNKNOWN])
+		last->next = *at;
+	return p;
 }
 
-static const char *scan_args(tl_kineto_event *event, tl_json_scan *scan, const char *p)
+/* An empty object: `}` behind blanks. */
+static inline const char *scan_empty(const char *p)
 {
-	tl_json_token key;
+	p = tl__json_blank(p);
+	return *p == '}' ? p + 1 : NULL;
+}
+
+static const char *scan_args(tl_kineto_event *event, tl_kineto_keys *keys, tl_json_scan *scan, const char *p)
+{
+	uint8_t at = START_OF_ARGS;
 	event->have &= TL_F_BIT(TL_F_EXTERNAL) - 1; /* a second args replaces the first */
-	p = tl__json_blank(p + 1);
-	if (*p == '}')
-		return p + 1;
+	const char *empty = scan_empty(++p);
+	if (empty)
+		return empty;
 	for (;;) {
-		p = scan_key(scan, p, &key);
+		tl_kineto_field field;
+		p = scan_key(keys, scan, p, true, &at, &field);
 		if (!p)
 			return NULL;
-		p = scan_field(event, scan, p, arg_field(key.p, key.n));
+		p = scan_field(event, scan, p, field);
 		if (!p)
 			return NULL;
 		p = tl__json_blank(p);
@@ -135,26 +215,27 @@ static const char *scan_args(tl_kineto_event *event, tl_json_scan *scan, const c
 			return p + 1;
 		if (*p != ',')
 			return fail(scan, p);
-		p = tl__json_blank(p + 1);
+		p++;
 	}
 }
 
-const char *tl__kineto_scan(tl_kineto_event *event, tl_json_scan *scan, const char *p)
+const char *tl__kineto_scan(tl_kineto_event *event, tl_kineto_keys *keys, tl_json_scan *scan, const char *p)
 {
-	tl_json_token key;
+	uint8_t at = START_OF_EVENT;
 	event->have = 0;
 	event->keys = event->duplicates = event->big_integers = 0;
-	p = tl__json_blank(p + 1);
-	if (*p == '}')
-		return p + 1;
+	event->scratch_next = event->scratch;
+	const char *empty = scan_empty(++p);
+	if (empty)
+		return empty;
 	for (;;) {
-		p = scan_key(scan, p, &key);
+		tl_kineto_field field;
+		p = scan_key(keys, scan, p, false, &at, &field);
 		if (!p)
 			return NULL;
 		event->keys++;
-		tl_kineto_field field = event_field(key.p, key.n);
 		if (field == TL_F_ARGS && *p == '{')
-			p = scan_args(event, scan, p);
+			p = scan_args(event, keys, scan, p);
 		else
 			p = scan_field(event, scan, p, field);
 		if (!p)
@@ -164,6 +245,6 @@ const char *tl__kineto_scan(tl_kineto_event *event, tl_json_scan *scan, const ch
 			return p + 1;
 		if (*p != ',')
 			return fail(scan, p);
-		p = tl__json_blank(p + 1);
+		p++;
 	}
 }

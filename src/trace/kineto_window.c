@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "util/alloc.h"
 #include "util/error.h"
 
 /* An event or value beyond that is not worth the memory. */
@@ -54,6 +55,14 @@ int tl__kineto_refill(tl_kineto *k)
 	if (!window) { /* an empty file has no block at all */
 		tl__kineto_open_window(k);
 		return 0;
+	}
+	if (k->scratch_size < size + TL_JSON_PAD) {
+		char *scratch = tl__realloc(k->event.scratch, size + size / 2 + TL_JSON_PAD);
+		if (!scratch)
+			return TL_ENOMEM;
+		k->event.scratch = scratch;
+		k->scratch_size = size + size / 2 + TL_JSON_PAD;
+		k->event.scratch_end = scratch + k->scratch_size - TL_JSON_PAD;
 	}
 	memset(window + size, 0, TL_JSON_PAD);
 	k->window = k->p = window;
