@@ -205,6 +205,7 @@ typedef struct tl_count {
 typedef struct tl_store {
 	tl_strings *strings;
 	char *path; /* as given, for messages */
+	struct tl_raw *raw; /* texts of whole events (trace/raw.h), those of the trace; NULL: not kept */
 
 	/* ---- columns, n rows each ---- */
 	size_t n, cap;

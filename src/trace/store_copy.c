@@ -65,6 +65,7 @@ static int copy_tables(tl_store *to, const tl_store *from)
 		if (!to->path)
 			return TL_ENOMEM;
 	}
+	to->raw = from->raw;
 	to->base_us = from->base_us;
 	to->base_ns = from->base_ns;
 	to->sources = from->sources;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "trace/trace.h"
 
+#include "trace/raw.h"
 #include "util/error.h"
 
 /* Reads `source` (taken over) into a new trace. */
@@ -13,10 +14,15 @@ static int open_source(tl_trace **out, tl_source *source, const char *path, cons
 		trace->store = tl__store_new();
 		if (trace->store)
 			trace->store->path = tl__strdup(path);
-		if (trace->store && trace->store->path)
+		bool keep_raw = options && options->keep_raw;
+		if (keep_raw)
+			trace->raw = tl__raw_new();
+		if (trace->store && trace->store->path && (!keep_raw || trace->raw)) {
+			trace->store->raw = trace->raw;
 			code = tl__kineto_import(trace->store, source, options, err);
-		else
+		} else {
 			tl__nomem(err);
+		}
 	} else {
 		tl__nomem(err);
 	}
@@ -57,6 +63,7 @@ void tl_trace_free(tl_trace *trace)
 	if (!trace)
 		return;
 	tl__store_free(trace->store);
+	tl__raw_free(trace->raw);
 	tl__free(trace);
 }
 
@@ -77,7 +84,7 @@ uint64_t tl_trace_text_bytes(const tl_trace *trace)
 
 uint64_t tl_trace_memory(const tl_trace *trace)
 {
-	return tl__store_memory(trace->store);
+	return tl__store_memory(trace->store) + (trace->raw ? tl__raw_memory(trace->raw) : 0);
 }
 
 int tl_trace_health(tl_table **out, const tl_trace *trace, tl_error *err)

@@ -9,6 +9,7 @@
 
 struct tl_trace {
 	tl_store *store;
+	struct tl_raw *raw; /* owned; the store and its copies only point to it */
 };
 
 /**

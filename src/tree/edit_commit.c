@@ -190,6 +190,7 @@ int tl_edit_commit(tl_edit *e, tl_error *err)
 	next.end = next.parent = next.gpu_before = next.pos_of_row = NULL;
 	next.links = NULL;
 	next.recompute = NULL;
+	next.names = NULL;
 	if (seal(e, &next) < 0 || sort_extras(e, &extras, &n_extras) < 0) {
 		drop(&next);
 		return tl__nomem(err);
@@ -203,6 +204,7 @@ int tl_edit_commit(tl_edit *e, tl_error *err)
 	next.generation++;
 	*tree = next;
 	drop(&old);
+	tl__tree_free_names(&old);
 	tl__store_free(old.own_store);
 	e->store = NULL;
 	tl_edit_abort(e);

@@ -63,6 +63,7 @@ void tl_tree_free(tl_tree *t)
 	tl__free(t->links);
 	tl__free(t->links_by_backward);
 	tl__free(t->recompute);
+	tl__tree_free_names(t);
 	tl__store_free(t->own_store);
 	tl__free(t);
 }

@@ -48,6 +48,8 @@ struct tl_tree {
 	uint64_t *recompute; /* a bit per position; NULL: not marked (tree/recompute.h) */
 
 	tl_health health; /* findings about links and nesting */
+
+	struct tl_name_index *names; /* NULL: not asked for yet (tree/names.c) */
 };
 
 static inline bool tl__tree_is_linked(const tl_tree *t, tl_row row)
@@ -75,6 +77,8 @@ static inline tl_pos tl__tree_next_sibling(const tl_tree *t, tl_pos pos)
 	tl_pos limit = parent == TL_POS_NONE ? (tl_pos)t->n : t->end[parent];
 	return next < limit ? next : TL_POS_NONE;
 }
+/** Frees the index of names, if there is one. */
+void tl__tree_free_names(tl_tree *t);
 /** The forward event of a backward one, or TL_ROW_NONE. */
 tl_row tl__tree_forward_of(const tl_tree *t, tl_row backward);
 /** Backward events of a forward one: sets *first (index into links) and returns their number. */
