@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "trace/kineto_window.h"
+#include "trace/raw.h"
 #include "util/error.h"
 #include "util/value.h"
 
@@ -33,6 +34,12 @@ static void note(tl_kineto *k, tl_health_kind kind, const char *detail)
 }
 
 /* ---- events ---- */
+
+/* Keeps the text of the row that was just added, where that is wanted. */
+static int keep_text(tl_kineto *k, const char *text, size_t n)
+{
+	return k->store->raw ? tl__raw_add(k->store->raw, text, n) : 0;
+}
 
 /*
  * Goes on at the next place where an event begins, the list ends or another list begins; nothing
@@ -72,6 +79,7 @@ static int resynchronise(tl_kineto *k)
 static int skip_unreadable(tl_kineto *k, const char *detail)
 {
 	TL_TRY(tl__kineto_add_empty(k, TL_HEALTH_UNREADABLE_EVENT, here(k), detail));
+	TL_TRY(keep_text(k, "", 0));
 	int is = resynchronise(k);
 	if (is == TL_BOUNDARY_LIST)
 		note(k, TL_HEALTH_SEVERAL_WRITERS, NULL);
@@ -102,6 +110,7 @@ static int read_event(tl_kineto *k)
 		const char *after = tl__kineto_scan(event, &k->keys, &k->scan, k->p);
 		if (after) {
 			TL_TRY(tl__kineto_add(k, event, here(k)));
+			TL_TRY(keep_text(k, k->p, (size_t)(after - k->p)));
 			k->p = after;
 			return 0;
 		}
@@ -121,6 +130,7 @@ static int read_event(tl_kineto *k)
 			tl_json_scan scan = {.end = k->repaired.v + k->repaired.n};
 			if (tl__kineto_scan(event, &k->keys, &scan, k->repaired.v)) {
 				TL_TRY(tl__kineto_add(k, event, here(k)));
+				TL_TRY(keep_text(k, k->repaired.v, k->repaired.n));
 				k->p = after;
 				return 0;
 			}
@@ -137,6 +147,7 @@ static int read_non_event(tl_kineto *k)
 		const char *after = tl__json_scan_value(&k->scan, k->p, &token);
 		if (after && after < k->scan.end) {
 			TL_TRY(tl__kineto_add_empty(k, TL_HEALTH_NOT_AN_EVENT, here(k), NULL));
+			TL_TRY(keep_text(k, k->p, (size_t)(after - k->p)));
 			k->p = after;
 			return 0;
 		}
@@ -599,6 +610,8 @@ static int import(tl_kineto *k)
 	note_container(k);
 	TL_TRY(tl__kineto_settle_times(k));
 	TL_TRY(count_phases(k));
+	if (k->store->raw)
+		TL_TRY(tl__raw_seal(k->store->raw));
 	return k->options && k->options->strict ? refuse_repairs(k) : 0;
 }
 
