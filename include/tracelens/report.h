@@ -26,6 +26,14 @@ typedef struct tl_report_options {
 	double short_kernel_threshold_us; /**< default 10 */
 	int64_t short_kernel_bins;        /**< default 100 */
 	int64_t topk_short_kernels;       /**< -1: all */
+	int64_t topk_ops;                 /**< rows of ops_unique_args; -1: all. Percentages are those of all rows */
+	int64_t topk_roofline_ops;        /**< rows of each sheet of a model family; -1: all */
+	bool group_by_num_kernels;        /**< operations that launch unequally many kernels are rows of their own */
+	bool include_overlap_info;        /**< the sheets again as `..._kl_overlap`, by what else ran meanwhile, too */
+	bool include_first_occurrence_time; /**< ops_unique_args says when each row occurs first */
+	bool detect_recompute;   /**< split sheets by whether activation checkpointing computes it a second time */
+	bool include_call_stack; /**< unified_perf_summary says where operations are called; reads Python frames */
+	bool call_stack_debug;   /**< with include_call_stack: also how the entry point was found */
 } tl_report_options;
 
 TL_API tl_report_options tl_report_options_default(void);

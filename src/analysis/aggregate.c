@@ -84,3 +84,9 @@ int tl__aggregate_keys(tl_table *out, const tl_groups *groups, const tl_table *t
 		TL_TRY(tl__table_aggregate(out, keys[i], groups, table, keys[i], TL_AGG_FIRST, err));
 	return 0;
 }
+
+void tl__table_cut(tl_table *table, int64_t top)
+{
+	if (top > 0 && (uint64_t)top < table->rows)
+		table->rows = (size_t)top; /* cells behind the last row are of no harm */
+}

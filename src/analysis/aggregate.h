@@ -22,4 +22,7 @@ int tl__add_percent_of(tl_table *table, const char *name, const char *column, do
 int tl__aggregate_keys(tl_table *out, const tl_groups *groups, const tl_table *table, const char *const *keys,
 		       size_t n_keys, tl_error *err);
 
+/** Keeps the first `top` rows; all when top <= 0. */
+void tl__table_cut(tl_table *table, int64_t top);
+
 #endif

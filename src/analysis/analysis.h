@@ -13,38 +13,59 @@
 #include "tracelens/analysis.h"
 #include "tree/tree.h"
 
+/* tl_analyzer_options is public now: include/tracelens/analysis.h. Add what the analyses need there. */
+
+/** How summaries are grouped and what they show. Zero-initialise for the defaults; NULL stands for them, too. */
+typedef struct tl_summary_options {
+	bool overlap;              /* the `_kl_overlap` form: group by overlapping kernels, too, and show them */
+	bool group_by_num_kernels; /* group by the number of kernels, too; not in the unified summary */
+	bool first_occurrence;     /* first_occurrence_time in the summary by arguments; needs the column `ts` */
+	bool call_stack;           /* unified summary: entry_point and call_stack_full; needs call stacks */
+	bool call_stack_debug;     /* and how the entry point was found */
+	int64_t top;               /* > 0: only the first so many rows; percentages stay those of all */
+} tl_summary_options;
+
 /** The tree must outlive the analyser. */
 int tl__analyzer_new(tl_analyzer **out, const tl_tree *tree, const tl_analyzer_options *options, tl_error *err);
 void tl__analyzer_free(tl_analyzer *a);
 
 /** Whether the trace has no host operations at all (spec 02 section 6 step 6). */
 bool tl__analyzer_gpu_only(const tl_analyzer *a);
-/** `total_time` of the default timeline in ps (base of "percent of total time"). */
+/**
+ * `total_time` of the default timeline in ps (base of "percent of total time"). With detect_recompute that of
+ * what is no recompute, if there is any (fault 7 of spec 02, "reference, for now").
+ */
 tl_time tl__analyzer_total_time(const tl_analyzer *a);
 
 /* analysis/gpu_timeline.c */
 int tl__gpu_timeline(tl_table **out, tl_analyzer *a, const double *micro_idle_us, tl_error *err);
 
 /* analysis/launchers.c: spec 02 section 2 */
-/** One row a kernel launcher, by start: section 2.3 with kernel_details and num_kernels, without the overlap columns.
+/**
+ * One row a kernel launcher, by start: section 2.3 with kernel_details and num_kernels; the overlap columns, `ts` (µs
+ * from the base of the trace) and `is_recompute` as the analyser's options ask.
  */
 int tl__launchers(tl_table **out, tl_analyzer *a, tl_error *err);
 
 /* analysis/ops_summary.c: spec 02 section 7; from the launcher table */
 int tl__ops_summary_by_category(tl_table **out, const tl_table *launchers, tl_error *err);
 int tl__ops_summary(tl_table **out, const tl_table *launchers, tl_error *err);
-int tl__ops_unique_args(tl_table **out, const tl_table *launchers, tl_error *err);
+int tl__ops_unique_args(tl_table **out, const tl_table *launchers, const tl_summary_options *options, tl_error *err);
 
 /* analysis/metrics.c: spec 02 sections 4 and 8 */
 /** Metrics of every event whose model belongs to `sheet`; forward or backward. */
 int tl__perf_metrics(tl_table **out, tl_analyzer *a, const char *sheet, bool backward, tl_error *err);
-int tl__perf_metrics_summary(tl_table **out, const tl_table *metrics, tl_error *err);
-/** The sheets of one family ("GEMM"; "SDPA_fwd" and "SDPA_bwd"): up to two, empty ones left out (*n). */
-int tl__category_sheets(tl_table *out[2], size_t *n, tl_analyzer *a, const char *sheet, tl_error *err);
+int tl__perf_metrics_summary(tl_table **out, const tl_table *metrics, const tl_summary_options *options, tl_error *err);
+/**
+ * The sheets of one family ("GEMM"; "SDPA_fwd" and "SDPA_bwd"), and with `overlap` behind them the same in the
+ * `_kl_overlap` form: up to four, empty ones left out (*n).
+ */
+int tl__category_sheets(tl_table *out[4], size_t *n, tl_analyzer *a, const char *sheet,
+			const tl_summary_options *options, tl_error *err);
 
 /* analysis/unified.c: spec 02 section 5 */
 int tl__unified_table(tl_table **out, tl_analyzer *a, tl_error *err);
-int tl__unified_perf_summary(tl_table **out, const tl_table *unified, tl_error *err);
+int tl__unified_perf_summary(tl_table **out, const tl_table *unified, const tl_summary_options *options, tl_error *err);
 
 /* analysis/kernels.c: spec 02 sections 9.1 and 9.2 */
 /**

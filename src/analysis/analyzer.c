@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/order.h"
+#include "tree/recompute.h"
 #include "tree/sort.h"
 
 /* ---- caches ---- */
@@ -86,35 +87,55 @@ static bool has_kind(const tl_store *store, tl_kind kind)
 	return store->n > 0 && memchr(store->kind, (int)kind, store->n) != NULL;
 }
 
-/* Breakdown of the default timeline: what a percentage of "total time" refers to. */
-static int measure(tl_analyzer *a, tl_error *err)
+int tl__analyzer_timeline_rows(const tl_analyzer *a, tl_timeline_part part, tl_row **out, size_t *n)
 {
 	const tl_tree *tree = a->tree;
-	if (!a->options.include_unlinked || tree->n_unlinked == 0)
-		return tl__breakdown(&a->breakdown, a->store, tree->gpu, tree->n_gpu, NULL, err);
+	size_t more = a->options.include_unlinked ? tree->n_unlinked : 0, kept = 0;
+	*out = NULL;
+	*n = 0;
+	tl_row *rows = tl__malloc((tree->n_gpu + more + 1) * sizeof *rows);
+	if (!rows)
+		return TL_ENOMEM;
+	for (size_t i = 0; i < tree->n_gpu + more; i++) {
+		tl_row row = i < tree->n_gpu ? tree->gpu[i] : tree->unlinked[i - tree->n_gpu];
+		bool wanted = part == TL_TIMELINE_ALL ||
+			      tl__tree_is_recompute(tree, row) == (part == TL_TIMELINE_RECOMPUTE);
+		if (wanted)
+			rows[kept++] = row;
+	}
+	*out = rows;
+	*n = kept;
+	return 0;
+}
+
+int tl__analyzer_breakdown(tl_breakdown *out, const tl_analyzer *a, tl_timeline_part part, const double *micro_idle_us,
+			   tl_error *err)
+{
 	tl_row *rows;
 	size_t n;
-	if (tl__analyzer_timeline_rows(a, &rows, &n) < 0)
+	if (tl__analyzer_timeline_rows(a, part, &rows, &n) < 0)
 		return tl__nomem(err);
-	int code = tl__breakdown(&a->breakdown, a->store, rows, n, NULL, err);
+	int code = tl__breakdown(out, a->store, rows, n, micro_idle_us, err);
 	tl__free(rows);
 	return code;
 }
 
-int tl__analyzer_timeline_rows(const tl_analyzer *a, tl_row **out, size_t *n)
+/* Breakdown of the default timeline: what a percentage of "total time" refers to. */
+static int measure(tl_analyzer *a, tl_error *err)
 {
+	tl_breakdown first_run;
 	const tl_tree *tree = a->tree;
-	size_t more = a->options.include_unlinked ? tree->n_unlinked : 0;
-	*out = NULL;
-	*n = tree->n_gpu + more;
-	tl_row *rows = tl__malloc((*n + 1) * sizeof *rows);
-	if (!rows)
-		return TL_ENOMEM;
-	if (tree->n_gpu > 0)
-		memcpy(rows, tree->gpu, tree->n_gpu * sizeof *rows);
-	if (more > 0)
-		memcpy(rows + tree->n_gpu, tree->unlinked, more * sizeof *rows);
-	*out = rows;
+	if (!a->options.include_unlinked || tree->n_unlinked == 0)
+		TL_TRY(tl__breakdown(&a->breakdown, a->store, tree->gpu, tree->n_gpu, NULL, err));
+	else
+		TL_TRY(tl__analyzer_breakdown(&a->breakdown, a, TL_TIMELINE_ALL, NULL, err));
+	a->total_time = a->breakdown.total;
+	if (!a->options.detect_recompute)
+		return 0;
+	/* reference, for now (fault 7 of spec 02): the base is the first part of the timeline that has events */
+	TL_TRY(tl__analyzer_breakdown(&first_run, a, TL_TIMELINE_FIRST_RUN, NULL, err));
+	if (first_run.events > 0)
+		a->total_time = first_run.total;
 	return 0;
 }
 
@@ -140,7 +161,6 @@ int tl__analyzer_new(tl_analyzer **out, const tl_tree *tree, const tl_analyzer_o
 	}
 	/* Python frames are host operations, too (fault 20 of spec 02: right by default). */
 	a->gpu_only = !has_kind(a->store, TL_KIND_CPU_OP) && !has_kind(a->store, TL_KIND_PYTHON);
-	a->total_time = a->breakdown.total;
 	*out = a;
 	return 0;
 }
@@ -161,8 +181,10 @@ void tl__analyzer_free(tl_analyzer *a)
 		TL_VEC_FREE(&a->names->categories);
 		tl__free(a->names);
 	}
+	tl__models_free(&a->models);
 	tl__perf_cache_free(a->perf);
 	tl__launcher_list_free(a->launchers);
+	tl__overlap_cache_free(a->overlap);
 	TL_VEC_FREE(&a->scratch);
 	tl__free(a->gpu_sum);
 	tl__free(a->gpu_jumps);
@@ -179,6 +201,37 @@ bool tl__analyzer_gpu_only(const tl_analyzer *a)
 tl_time tl__analyzer_total_time(const tl_analyzer *a)
 {
 	return a->total_time;
+}
+
+/* ---- registered models ---- */
+
+/* What was looked up stays as it was found, so that no table contradicts another one. */
+static int check_unused(const tl_analyzer *a, tl_error *err)
+{
+	if (a->perf || a->names->entries.n || a->names->categories.n)
+		return tl__fail(err, TL_EINVAL, "models and categories must be registered before the first table is made");
+	return 0;
+}
+
+int tl_analyzer_register_model(tl_analyzer *a, const tl_model_desc *model, tl_error *err)
+{
+	TL_TRY(check_unused(a, err));
+	return tl__models_add(&a->models, model, err);
+}
+
+int tl_analyzer_set_category(tl_analyzer *a, const char *name, const char *category_name, tl_error *err)
+{
+	TL_TRY(check_unused(a, err));
+	return tl__models_set_category(&a->models, name, category_name, err);
+}
+
+int tl__analyzer_fail(const tl_analyzer *a, int code, tl_error *err)
+{
+	if (code != TL_ECALLBACK)
+		return tl__nomem(err);
+	if (err)
+		*err = a->callback_error;
+	return code;
 }
 
 /* ---- argument values ---- */
@@ -210,11 +263,11 @@ int tl__analyzer_value(tl_analyzer *a, tl_str text, bool tuples, const tl_value 
 
 /* ---- names ---- */
 
-static name_entry classify(const tl_strings *strings, tl_str name)
+static name_entry classify(const tl_analyzer *a, tl_str name)
 {
-	const char *text = tl__str(strings, name);
-	size_t n = tl__str_len(strings, name);
-	return (name_entry){tl__perf_model_exact(text, n), tl__is_communication_name(text, n)};
+	const char *text = tl__str(a->strings, name);
+	size_t n = tl__str_len(a->strings, name);
+	return (name_entry){tl__models_exact(&a->models, text, n), tl__is_communication_name(text, n)};
 }
 
 /* What a name says; without memory for the cache it is worked out anew each time. */
@@ -224,7 +277,7 @@ static name_entry lookup(tl_analyzer *a, tl_str name)
 	uint32_t found = tl__map_get(&cache->index, name);
 	if (found != TL_MAP_NONE)
 		return cache->entries.v[found];
-	name_entry entry = classify(a->strings, name);
+	name_entry entry = classify(a, name);
 	uint32_t index = (uint32_t)cache->entries.n;
 	if (TL_VEC_PUSH(&cache->entries, entry) == 0)
 		(void)tl__map_set(&cache->index, name, index);
@@ -250,7 +303,7 @@ static category_entry category(tl_analyzer *a, tl_str name, tl_str first_kernel)
 		return cache->categories.v[found];
 	const char *kernel = first_kernel == TL_STR_NONE ? NULL : tl__str(a->strings, first_kernel);
 	category_entry entry;
-	entry.text = tl__perf_category(tl__str(a->strings, name), tl__str_len(a->strings, name), kernel);
+	entry.text = tl__models_category(&a->models, tl__str(a->strings, name), tl__str_len(a->strings, name), kernel);
 	entry.id = tl__interns(a->strings, entry.text);
 	uint32_t index = (uint32_t)cache->categories.n;
 	if (entry.id != TL_STR_FAIL && TL_VEC_PUSH(&cache->categories, entry) == 0)

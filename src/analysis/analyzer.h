@@ -4,6 +4,7 @@
 #define TL_ANALYSIS_ANALYZER_H
 
 #include "analysis/analysis.h"
+#include "perf/user_model.h"
 
 /** Kernel launchers (spec 02 section 2): the operation that a GPU event is booked on. */
 typedef struct tl_launcher_list {
@@ -22,15 +23,19 @@ struct tl_analyzer {
 	tl_arena arena;      /* parsed values, model results; lives as long as the analyser */
 	bool gpu_only;
 	tl_time total_time;
-	tl_breakdown breakdown; /* of the default timeline, without a micro-idle threshold */
+	tl_breakdown breakdown; /* of the default timeline, without a micro-idle threshold; all parts of it */
+
+	tl_models models;        /* built-in and registered ones */
+	tl_error callback_error; /* of the registered model that failed last */
 
 	/* caches; see analyzer.c and perf_cache.c */
 	struct tl_value_cache *values;
 	struct tl_perf_cache *perf;
 	struct tl_name_cache *names;
 	tl_launcher_list *launchers;
-	tl_str unknown;          /* "Unknown" */
-	tl_interval_buf scratch; /* for tl__busy_time */
+	struct tl_overlap_cache *overlap; /* NULL: not asked for yet */
+	tl_str unknown;                   /* "Unknown" */
+	tl_interval_buf scratch;          /* for tl__busy_time */
 
 	/* For busy times of ranges of tree->gpu; n_gpu + 1 each, over the GPU events before. */
 	uint64_t *gpu_sum;   /* summed durations in ps, wrapping */
@@ -67,6 +72,12 @@ bool tl__analyzer_is_communication(tl_analyzer *a, tl_row gpu_event);
  */
 int tl__analyzer_busy(tl_analyzer *a, const tl_row *rows, size_t n, tl_time *out);
 
+/**
+ * Turns the failure of an evaluation into an error: TL_ECALLBACK with what the callback said, anything else is
+ * TL_ENOMEM. Returns the code.
+ */
+int tl__analyzer_fail(const tl_analyzer *a, int code, tl_error *err);
+
 /** Exact-name model of an event's operation, or NULL; resolved once per distinct name. */
 const tl_perf_model *tl__analyzer_model(tl_analyzer *a, tl_str name);
 
@@ -80,6 +91,9 @@ int tl__analyzer_perf(tl_analyzer *a, tl_row event, const tl_row *kernels, size_
 /** Frees a->perf; called by tl__analyzer_free with whatever perf_cache.c stored there, NULL included. perf_cache.c */
 void tl__perf_cache_free(struct tl_perf_cache *cache);
 
+/** Frees a->overlap (NULL is fine). overlap.c */
+void tl__overlap_cache_free(struct tl_overlap_cache *cache);
+
 /** Frees a->launchers (NULL is fine). launchers.c */
 void tl__launcher_list_free(tl_launcher_list *list);
 
@@ -92,8 +106,13 @@ tl_kernel tl__analyzer_kernel(const tl_analyzer *a, tl_row gpu_event);
  */
 int tl__analyzer_all_kernels(tl_analyzer *a, tl_row **out, size_t *n);
 
+/** What part of the GPU events: all, what is no recompute, or what is. */
+typedef enum tl_timeline_part { TL_TIMELINE_ALL, TL_TIMELINE_FIRST_RUN, TL_TIMELINE_RECOMPUTE } tl_timeline_part;
 /** GPU events of the default timeline: linked ones, and the unlinked where the options say so. Free with tl__free. */
-int tl__analyzer_timeline_rows(const tl_analyzer *a, tl_row **out, size_t *n);
+int tl__analyzer_timeline_rows(const tl_analyzer *a, tl_timeline_part part, tl_row **out, size_t *n);
+/** The breakdown of these (see tl__breakdown). */
+int tl__analyzer_breakdown(tl_breakdown *out, const tl_analyzer *a, tl_timeline_part part, const double *micro_idle_us,
+			   tl_error *err);
 
 /** Texts of process_name, process_labels, thread_name of an event for tables: "Unknown" when absent. */
 void tl__analyzer_thread(tl_analyzer *a, tl_row event, tl_str *process_name, tl_str *process_label,

@@ -6,6 +6,7 @@
 
 #include "analysis/aggregate.h"
 #include "analysis/metrics.h"
+#include "analysis/overlap.h"
 #include "tree/sort.h"
 
 /* ---- which events ---- */
@@ -50,6 +51,7 @@ static bool has_own_backward(const char *name)
 
 typedef struct metric_row {
 	tl_metrics metrics;
+	tl_overlap overlap;
 	tl_row event;
 	tl_kernel_range kernels;
 } metric_row;
@@ -193,6 +195,9 @@ static int measure(builder *b)
 			continue;
 		TL_TRY(tl__kernel_list_add(b->a, b->table, kernels, n, &row.kernels));
 		TL_TRY(place_params(b, row.metrics.entry));
+		/* only launchers have overlaps here: those of the kernels that they launch, also in a backward row */
+		if (b->a->options.overlap)
+			TL_TRY(tl__analyzer_overlap(b->a, row.event, NULL, 0, &row.overlap));
 		TL_TRY(TL_VEC_PUSH(&b->rows, row));
 	}
 	return 0;
@@ -262,10 +267,13 @@ static int add_columns(builder *b, tl_error *err)
 	TL_TRY(tl__event_id_column(b->a, b->table, "tid", TL_EVENT_TID, events, err));
 	TL_TRY(tl__event_thread_columns(b->a, b->table, events, err));
 	TL_TRY(tl__event_id_column(b->a, b->table, "external_id", TL_EVENT_EXTERNAL, events, err));
+	if (b->a->options.overlap)
+		TL_TRY(tl__overlap_columns(b->table, &b->rows.v->overlap, sizeof *b->rows.v, err));
 	TL_TRY(tl__event_args_columns(b->a, b->table, events, false, err));
 	TL_TRY(tl__metrics_columns(b->table, &b->rows.v->metrics, sizeof *b->rows.v, err));
 	TL_TRY(add_params(b, err));
-	return add_kernels(b, err);
+	TL_TRY(add_kernels(b, err));
+	return b->a->options.detect_recompute ? tl__event_recompute_column(b->a, b->table, events, err) : 0;
 }
 
 static int fill(builder *b, const char *sheet, part which, bool for_sheet, tl_error *err)
@@ -366,15 +374,26 @@ static int add_sizes(tl_table *out, const tl_groups *groups, tl_error *err)
 	return 0;
 }
 
-static int summarize(tl_table *out, const tl_groups *groups, const tl_table *metrics, const char *const *keys,
-		     size_t n_keys, tl_error *err)
+/* Keys of the rows; where they are shown among the columns is another matter. */
+typedef struct summary_keys {
+	const char **shown; /* name, params, num_kernels, is_recompute, as far as there are */
+	size_t n_shown;
+	const char **all; /* and the overlapping kernels, in the `_kl_overlap` form */
+	size_t n_all;
+} summary_keys;
+
+static int summarize(tl_table *out, const tl_groups *groups, const tl_table *metrics, const summary_keys *keys,
+		     bool overlap, tl_error *err)
 {
 	static const char *const costs[] = {"GFLOPS", "Data Moved (MB)", "FLOPS/Byte"};
 	static const char *const threads[] = {"process_name", "process_label", "thread_name"};
 	static const char *const args[] = {"Input Dims", "Input type", "Input Strides", "Concrete Inputs"};
 	static const tl_sort_key order[] = {{"Kernel Time (µs)_sum", true}};
 
-	TL_TRY(tl__aggregate_keys(out, groups, metrics, keys, n_keys, err));
+	TL_TRY(tl__aggregate_keys(out, groups, metrics, keys->shown, 1, err));
+	if (overlap)
+		TL_TRY(add_first(out, groups, metrics, TL_OVERLAP_NAMES, err));
+	TL_TRY(tl__aggregate_keys(out, groups, metrics, keys->shown + 1, keys->n_shown - 1, err));
 	for (size_t i = 0; i < 3; i++)
 		TL_TRY(add_first(out, groups, metrics, costs[i], err));
 	TL_TRY(add_aggregates(out, groups, metrics, "TB/s", false, err));
@@ -388,6 +407,9 @@ static int summarize(tl_table *out, const tl_groups *groups, const tl_table *met
 	TL_TRY(tl__table_summarize_kernels(out, "kernel_details__summarize_kernel_stats", groups, metrics,
 					   "kernel_details", err));
 	TL_TRY(tl__table_add_truncated(out, "kernel_details__summarize_kernel_stats", "trunc_kernel_details", err));
+	if (overlap)
+		TL_TRY(tl__overlap_summary(out, "overlapping_kernels_details__summarize_kernel_stats", groups, metrics,
+					   err));
 	for (size_t i = 0; i < 4; i++)
 		TL_TRY(add_first(out, groups, metrics, args[i], err));
 	TL_TRY(add_times(out, groups, metrics, err));
@@ -397,97 +419,189 @@ static int summarize(tl_table *out, const tl_groups *groups, const tl_table *met
 	if (!tl__table_column(out, order[0].column))
 		return 0;
 	/* Stable: rows of equal time stay in order of their first event. */
+	if (overlap)
+		return tl__overlap_sort(out, keys->shown, keys->n_shown, order[0].column, err);
 	return tl__table_sort(out, order, 1, err);
 }
 
-int tl__perf_metrics_summary(tl_table **out, const tl_table *metrics, tl_error *err)
+static void choose_keys(summary_keys *keys, const tl_table *metrics, const tl_summary_options *options)
 {
-	tl_groups groups;
-	const char **keys = tl__malloc((metrics->columns.n + 1) * sizeof(*keys));
 	size_t n = 0;
-
-	*out = NULL;
-	if (!keys)
-		return tl__nomem(err);
-	keys[n++] = "name";
+	keys->shown[n++] = "name";
 	for (size_t i = 0; i < metrics->columns.n; i++)
 		if (!strncmp(metrics->columns.v[i].name, param_prefix, sizeof param_prefix - 1))
-			keys[n++] = metrics->columns.v[i].name;
-	int code = tl__table_group(&groups, metrics, keys, n, true, err);
+			keys->shown[n++] = metrics->columns.v[i].name;
+	if (options->group_by_num_kernels)
+		keys->shown[n++] = "num_kernels";
+	keys->shown[n++] = "is_recompute"; /* passed over where it does not exist */
+	keys->n_shown = n;
+	memcpy(keys->all, keys->shown, n * sizeof *keys->all);
+	if (options->overlap)
+		keys->all[n++] = TL_OVERLAP_NAMES;
+	keys->n_all = n;
+}
+
+int tl__perf_metrics_summary(tl_table **out, const tl_table *metrics, const tl_summary_options *options, tl_error *err)
+{
+	static const tl_summary_options defaults;
+	const tl_summary_options *o = options ? options : &defaults;
+	tl_groups groups;
+	size_t room = metrics->columns.n + 4;
+	const char **names = tl__malloc(2 * room * sizeof(*names));
+	char name[96];
+
+	*out = NULL;
+	if (!names)
+		return tl__nomem(err);
+	summary_keys keys = {.shown = names, .all = names + room};
+	choose_keys(&keys, metrics, o);
+	(void)snprintf(name, sizeof name, "%s%s", tl_table_name(metrics), o->overlap ? "_kl_overlap" : "");
+	int code = tl__table_group(&groups, metrics, keys.all, keys.n_all, true, err);
 	if (code == 0) {
-		tl_table *table = tl__table_new(tl_table_name(metrics), metrics->strings, groups.n);
-		code = table ? summarize(table, &groups, metrics, keys, n, err) : tl__nomem(err);
+		tl_table *table = tl__table_new(name, metrics->strings, groups.n);
+		code = table ? summarize(table, &groups, metrics, &keys, o->overlap, err) : tl__nomem(err);
+		if (code == 0)
+			tl__table_cut(table, o->top);
 		if (code < 0)
 			tl_table_free(table);
 		else
 			*out = table;
 		tl__groups_free(&groups);
 	}
-	tl__free(keys);
+	tl__free(names);
 	return code;
 }
 
 /* ---- sheets ---- */
 
-/* Summary of one part of a family; *out is NULL when no event is in it. */
-static int part_sheet(tl_table **out, tl_analyzer *a, const char *name, const char *sheet, bool backward, part which,
-		      tl_error *err)
+/* The metrics of one part of a family, as far as a sheet shows them; *out is NULL when no event is in it. */
+static int part_metrics(tl_table **out, tl_analyzer *a, const char *name, const char *sheet, bool backward, part which,
+			tl_error *err)
+{
+	TL_TRY(metrics_table(out, a, name, sheet, backward, which, true, err));
+	if ((*out)->rows)
+		return 0;
+	tl_table_free(*out);
+	*out = NULL;
+	return 0;
+}
+
+/* Up to two tables of metrics that become one sheet, one below the other. */
+typedef struct sheet_parts {
+	tl_table *metrics[2];
+	size_t n;
+} sheet_parts;
+
+static void free_parts(sheet_parts *parts)
+{
+	for (size_t i = 0; i < parts->n; i++)
+		tl_table_free(parts->metrics[i]);
+	parts->n = 0;
+}
+
+static int add_part(sheet_parts *parts, tl_analyzer *a, const char *name, const char *sheet, bool backward, part which,
+		    tl_error *err)
 {
 	tl_table *metrics;
+	TL_TRY(part_metrics(&metrics, a, name, sheet, backward, which, err));
+	if (metrics)
+		parts->metrics[parts->n++] = metrics;
+	return 0;
+}
+
+/* Keeps the `top` heaviest rows of a table of two sorted halves, in the order in which they stand. */
+static int cut_halves(tl_table *table, int64_t top, tl_error *err)
+{
+	static const tl_sort_key by_time[] = {{"Kernel Time (µs)_sum", true}}, by_place[] = {{"place", false}};
+	size_t columns = table->columns.n;
+	if (top <= 0 || (uint64_t)top >= table->rows)
+		return 0;
+	tl_column *place = tl__table_add(table, by_place[0].column, "", TL_COL_INT64);
+	if (!place)
+		return tl__nomem(err);
+	for (size_t row = 0; row < table->rows; row++)
+		place->i64[row] = (int64_t)row;
+	TL_TRY(tl__table_sort(table, by_time, 1, err));
+	tl__table_cut(table, top);
+	TL_TRY(tl__table_sort(table, by_place, 1, err));
+	tl__table_remove_column(table, columns);
+	return 0;
+}
+
+/* One sheet from its parts: each is summed up alone, the second stands below the first. */
+static int sheet_of(tl_table **out, const sheet_parts *parts, const tl_summary_options *options, tl_error *err)
+{
+	tl_table *summary[2] = {NULL, NULL};
+	tl_summary_options each = *options;
+	if (parts->n == 1)
+		return tl__perf_metrics_summary(out, parts->metrics[0], options, err);
 	*out = NULL;
-	TL_TRY(metrics_table(&metrics, a, name, sheet, backward, which, true, err));
-	int code = metrics->rows ? tl__perf_metrics_summary(out, metrics, err) : 0;
-	tl_table_free(metrics);
+	each.top = 0;
+	int code = tl__perf_metrics_summary(&summary[0], parts->metrics[0], &each, err);
+	if (code == 0)
+		code = tl__perf_metrics_summary(&summary[1], parts->metrics[1], &each, err);
+	if (code == 0)
+		code = tl__table_concat(out, summary[0], summary[1], err);
+	tl_table_free(summary[0]);
+	tl_table_free(summary[1]);
+	if (code == 0)
+		code = cut_halves(*out, options->top, err);
+	if (code < 0) {
+		tl_table_free(*out);
+		*out = NULL;
+	}
 	return code;
 }
 
 /*
- * The backward sheet: backward passes of forward operations, and below them operations whose model is
- * a backward one by its category (the reference moves four names only: spec 02 fault 12).
+ * What is in sheet `which` of a family (0: forward, or the only one; 1: backward). The backward sheet: backward passes
+ * of forward operations, and below them operations whose model is a backward one by its category (the reference moves
+ * four names only: spec 02 fault 12).
  */
-static int backward_sheet(tl_table **out, tl_analyzer *a, const char *name, const char *sheet, tl_error *err)
+static int collect_parts(sheet_parts *parts, tl_analyzer *a, const char *sheet, int which, tl_error *err)
 {
-	tl_table *passes = NULL, *operations = NULL;
-	int code = part_sheet(&passes, a, name, sheet, true, PART_ALL, err);
-	if (code == 0)
-		code = part_sheet(&operations, a, name, sheet, false, PART_BACKWARD, err);
-	if (code == 0 && passes && operations) {
-		code = tl__table_concat(out, passes, operations, err);
-	} else if (code == 0) {
-		*out = passes ? passes : operations;
-		return 0;
-	}
-	tl_table_free(passes);
-	tl_table_free(operations);
+	char name[80];
+	if (!has_two_sheets(sheet))
+		return which ? 0 : add_part(parts, a, sheet, sheet, false, PART_ALL, err);
+	(void)snprintf(name, sizeof name, "%s_%s", sheet, which ? "bwd" : "fwd");
+	if (!which)
+		return add_part(parts, a, name, sheet, false, PART_FORWARD, err);
+	TL_TRY(add_part(parts, a, name, sheet, true, PART_ALL, err));
+	return add_part(parts, a, name, sheet, false, PART_BACKWARD, err);
+}
+
+/* One sheet in both forms, as far as they are wanted; NULL without events. */
+static int make_sheet(tl_table **plain, tl_table **overlap, tl_analyzer *a, const char *sheet, int which,
+		      const tl_summary_options *options, tl_error *err)
+{
+	sheet_parts parts = {{NULL, NULL}, 0};
+	tl_summary_options form = *options;
+	int code = collect_parts(&parts, a, sheet, which, err);
+	form.overlap = false;
+	if (code == 0 && parts.n)
+		code = sheet_of(plain, &parts, &form, err);
+	if (code == 0 && parts.n && options->overlap)
+		code = sheet_of(overlap, &parts, options, err);
+	free_parts(&parts);
 	return code;
 }
 
-int tl__category_sheets(tl_table *out[2], size_t *n, tl_analyzer *a, const char *sheet, tl_error *err)
+int tl__category_sheets(tl_table *out[4], size_t *n, tl_analyzer *a, const char *sheet,
+			const tl_summary_options *options, tl_error *err)
 {
-	char name[80];
-	tl_table *table;
+	static const tl_summary_options defaults;
+	tl_table *made[4] = {NULL, NULL, NULL, NULL}; /* forward and backward, plain and in the other form */
+	int code = 0;
 
 	*n = 0;
-	out[0] = out[1] = NULL;
-	if (!has_two_sheets(sheet)) {
-		TL_TRY(part_sheet(&table, a, sheet, sheet, false, PART_ALL, err));
-		if (table)
-			out[(*n)++] = table;
-		return 0;
+	out[0] = out[1] = out[2] = out[3] = NULL;
+	for (int which = 0; which < 2 && code == 0; which++)
+		code = make_sheet(&made[which], &made[2 + which], a, sheet, which, options ? options : &defaults, err);
+	for (size_t i = 0; i < 4; i++) {
+		if (code < 0)
+			tl_table_free(made[i]);
+		else if (made[i])
+			out[(*n)++] = made[i];
 	}
-	(void)snprintf(name, sizeof name, "%s_fwd", sheet);
-	TL_TRY(part_sheet(&table, a, name, sheet, false, PART_FORWARD, err));
-	if (table)
-		out[(*n)++] = table;
-	(void)snprintf(name, sizeof name, "%s_bwd", sheet);
-	int code = backward_sheet(&table, a, name, sheet, err);
-	if (code < 0) {
-		tl_table_free(out[0]);
-		out[0] = NULL;
-		*n = 0;
-		return code;
-	}
-	if (table)
-		out[(*n)++] = table;
-	return 0;
+	return code;
 }

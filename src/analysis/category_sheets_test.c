@@ -5,15 +5,15 @@
  */
 #include "analysis/metrics_fixture.h"
 
-static size_t sheets_of(fixture *f, const char *family, tl_table *out[2])
+static size_t sheets_of(fixture *f, const char *family, tl_table *out[4])
 {
 	tl_error err = TL_ERROR_INIT;
 	size_t n;
-	assert_int_equal(tl__category_sheets(out, &n, f->a, family, &err), 0);
+	assert_int_equal(tl__category_sheets(out, &n, f->a, family, NULL, &err), 0);
 	return n;
 }
 
-static void free_sheets(tl_table *sheets[2])
+static void free_sheets(tl_table *sheets[4])
 {
 	tl_table_free(sheets[0]);
 	tl_table_free(sheets[1]);
@@ -30,7 +30,7 @@ static void a_single_sheet_has_one_row_a_name_and_parameters(void **state)
 	launch_kernel(s, FORWARD_THREAD, "bmm_kernel", 52, 100, 3);
 	fixture f;
 	fixture_open(&f, s);
-	tl_table *sheets[2];
+	tl_table *sheets[4];
 	assert_int_equal(sheets_of(&f, "GEMM", sheets), 1);
 	tl_table *t = sheets[0];
 	assert_string_equal(tl_table_name(t), "GEMM");
@@ -74,7 +74,7 @@ static void an_operation_without_gpu_work_has_a_row_without_rates(void **state)
 	set_args(s, mm, "[[64,32],[32,16]]", "[\"float\",\"float\"]", NULL);
 	fixture f;
 	fixture_open(&f, s);
-	tl_table *sheets[2];
+	tl_table *sheets[4];
 	assert_int_equal(sheets_of(&f, "GEMM", sheets), 1);
 	assert_int_equal(tl_table_rows(sheets[0]), 1);
 	expect_number(sheets[0], 0, "Kernel Time (µs)_sum", 0);
@@ -102,7 +102,7 @@ static void the_first_of_a_group_does_not_depend_on_the_file(void **state)
 		}
 		fixture f;
 		fixture_open(&f, s);
-		tl_table *sheets[2];
+		tl_table *sheets[4];
 		assert_int_equal(sheets_of(&f, "GEMM", sheets), 1);
 		assert_int_equal(tl_table_rows(sheets[0]), 1);
 		expect_text(sheets[0], 0, "Concrete Inputs_first", "['young', '']");
@@ -119,7 +119,7 @@ static void families_without_events_have_no_sheet(void **state)
 	add_mm(s, 0, 10, 1);
 	fixture f;
 	fixture_open(&f, s);
-	tl_table *sheets[2];
+	tl_table *sheets[4];
 	size_t n;
 	const char *const *families = tl__perf_sheets(&n);
 	for (size_t i = 0; i < n; i++) {
@@ -127,7 +127,7 @@ static void families_without_events_have_no_sheet(void **state)
 		free_sheets(sheets);
 	}
 	tl_error err = TL_ERROR_INIT;
-	assert_int_equal(tl__category_sheets(sheets, &n, f.a, "no such family", &err), TL_ENOTFOUND);
+	assert_int_equal(tl__category_sheets(sheets, &n, f.a, "no such family", NULL, &err), TL_ENOTFOUND);
 	assert_int_equal(n, 0);
 	fixture_close(&f);
 }
@@ -140,7 +140,7 @@ static void a_forward_operation_has_its_backward_pass_in_the_second_sheet(void *
 	add_backward(s, 100, "aten::_flash_attention_backward", 2, 10, 77);
 	fixture f;
 	fixture_open(&f, s);
-	tl_table *sheets[2];
+	tl_table *sheets[4];
 	assert_int_equal(sheets_of(&f, "SDPA", sheets), 2);
 	assert_string_equal(tl_table_name(sheets[0]), "SDPA_fwd");
 	assert_string_equal(tl_table_name(sheets[1]), "SDPA_bwd");
@@ -170,7 +170,7 @@ static void a_backward_operation_stands_in_the_backward_sheet(void **state)
 	launch_kernel(s, BACKWARD_THREAD, "attn_bwd", 2, 8, 1);
 	fixture f;
 	fixture_open(&f, s);
-	tl_table *sheets[2];
+	tl_table *sheets[4];
 	assert_int_equal(sheets_of(&f, "SDPA", sheets), 1);
 	assert_string_equal(tl_table_name(sheets[0]), "SDPA_bwd");
 	expect_text(sheets[0], 0, "name", "flash_attn::_flash_attn_backward");
@@ -201,7 +201,7 @@ static void a_convolution_is_not_counted_twice_in_the_backward_sheet(void **stat
 	launch_kernel(s, BACKWARD_THREAD, "conv_bwd", 103, 6, 2);
 	fixture f;
 	fixture_open(&f, s);
-	tl_table *sheets[2];
+	tl_table *sheets[4];
 	assert_int_equal(sheets_of(&f, "CONV", sheets), 2);
 	assert_int_equal(tl_table_rows(sheets[0]), 1);
 	expect_text(sheets[0], 0, "name", "aten::convolution");
@@ -222,7 +222,7 @@ static void what_a_model_declines_or_cannot_read_has_no_row(void **state)
 	tl_fixture_op(s, "aten::instance_norm_backward", HOST, FORWARD_THREAD, 20, 10);
 	fixture f;
 	fixture_open(&f, s);
-	tl_table *sheets[2];
+	tl_table *sheets[4];
 	assert_int_equal(sheets_of(&f, "GEMM", sheets), 0);
 	assert_int_equal(sheets_of(&f, "Normalization", sheets), 0);
 	fixture_close(&f);
@@ -286,7 +286,7 @@ static void a_roofline_needs_a_platform(void **state)
 	assert_int_equal(tl_arch_find(&arch, "MI300X", NULL), 0);
 	tl_analyzer_options options = {.arch = arch};
 	fixture_open_with(&f, s, &options);
-	tl_table *sheets[2];
+	tl_table *sheets[4];
 	assert_int_equal(sheets_of(&f, "GEMM", sheets), 1);
 	/* 7168 bytes at 5300 GB/s take longer than 65536 FLOPs at 708 TFLOP/s. */
 	double us = 7168 / 5300e9 * 1e6;
@@ -308,12 +308,12 @@ static void running_out_of_memory_is_an_error_everywhere(void **state)
 		add_backward(s, 100, "aten::_flash_attention_backward", 2, 10, 77);
 		add_mm(s, 250, 10, 4);
 		fixture f;
-		tl_table *sheets[2];
+		tl_table *sheets[4];
 		tl_error err = TL_ERROR_INIT;
 		size_t count;
 		fixture_open(&f, s);
 		tl__alloc_fail_after(n);
-		code = tl__category_sheets(sheets, &count, f.a, "SDPA", &err);
+		code = tl__category_sheets(sheets, &count, f.a, "SDPA", NULL, &err);
 		tl__alloc_fail_after(-1);
 		if (code < 0) {
 			assert_int_equal(code, TL_ENOMEM);

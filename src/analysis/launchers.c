@@ -8,7 +8,9 @@
 
 #include "analysis/analyzer.h"
 #include "analysis/columns.h"
+#include "analysis/metrics.h"
 #include "analysis/order.h"
+#include "analysis/overlap.h"
 #include "tree/sort.h"
 
 /* ---- finding launchers ---- */
@@ -280,6 +282,57 @@ static int fill_row(tl_analyzer *a, tl_table *table, const tl_launcher_list *lis
 	return fill_kernels(a, table, &c[L_KERNELS].ker[i], rows, n);
 }
 
+/* ---- columns on request ---- */
+
+static int add_overlaps(tl_analyzer *a, tl_table *table, const tl_launcher_list *list, tl_error *err)
+{
+	tl_overlap *cells = tl__malloc((list->n + 1) * sizeof *cells);
+	int code = cells ? 0 : TL_ENOMEM;
+	for (size_t i = 0; i < list->n && code == 0; i++)
+		code = tl__analyzer_overlap(a, a->tree->row[list->pos[i]], NULL, 0, &cells[i]);
+	code = code < 0 ? tl__nomem(err) : tl__overlap_columns(table, cells, sizeof *cells, err);
+	tl__free(cells);
+	return code;
+}
+
+static int add_starts(const tl_analyzer *a, tl_table *table, const tl_launcher_list *list, tl_error *err)
+{
+	tl_column *column = tl__table_add(table, "ts", "µs", TL_COL_DOUBLE);
+	if (!column)
+		return tl__nomem(err);
+	for (size_t i = 0; i < list->n; i++) {
+		tl_time start = a->store->start[a->tree->row[list->pos[i]]];
+		if (start != TL_TIME_NONE)
+			column->f64[i] = tl__us(start);
+	}
+	return 0;
+}
+
+static int add_recompute(const tl_analyzer *a, tl_table *table, const tl_launcher_list *list, tl_error *err)
+{
+	tl_row *events = tl__malloc((list->n + 1) * sizeof *events);
+	if (!events)
+		return tl__nomem(err);
+	for (size_t i = 0; i < list->n; i++)
+		events[i] = a->tree->row[list->pos[i]];
+	int code = tl__event_recompute_column(a, table, events, err);
+	tl__free(events);
+	return code;
+}
+
+/* Overlaps and start go before the arguments, as the reference has them. */
+static int add_more_columns(tl_analyzer *a, tl_table *table, const tl_launcher_list *list, tl_error *err)
+{
+	size_t base = table->columns.n;
+	if (a->options.overlap)
+		TL_TRY(add_overlaps(a, table, list, err));
+	if (a->options.first_occurrence)
+		TL_TRY(add_starts(a, table, list, err));
+	for (size_t i = base; i < table->columns.n; i++)
+		tl__table_move_column(table, i, L_COUNT + 1 + (i - base));
+	return a->options.detect_recompute ? add_recompute(a, table, list, err) : 0;
+}
+
 int tl__launchers(tl_table **out, tl_analyzer *a, tl_error *err)
 {
 	const tl_launcher_list *list;
@@ -292,9 +345,10 @@ int tl__launchers(tl_table **out, tl_analyzer *a, tl_error *err)
 	int code = tl__add_columns(table, columns, L_COLUMNS);
 	for (size_t i = 0; i < list->n && code == 0; i++)
 		code = fill_row(a, table, list, i);
+	code = code < 0 ? tl__nomem(err) : add_more_columns(a, table, list, err);
 	if (code < 0) {
 		tl_table_free(table);
-		return tl__nomem(err);
+		return code;
 	}
 	*out = table;
 	return 0;

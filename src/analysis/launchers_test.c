@@ -15,6 +15,12 @@ static tl_table *launchers_of(fixture *f)
 
 typedef int (*summary_fn)(tl_table **out, const tl_table *launchers, tl_error *err);
 
+/* With the options of the default report. */
+static int unique_args(tl_table **out, const tl_table *launchers, tl_error *err)
+{
+	return tl__ops_unique_args(out, launchers, NULL, err);
+}
+
 static tl_table *summary_of(summary_fn summarize, const tl_table *launchers)
 {
 	tl_error err = TL_ERROR_INIT;
@@ -248,7 +254,7 @@ static void only_communication_leaves_empty_summaries(void **state)
 	fixture_open(&f, s);
 	tl_table *t = launchers_of(&f);
 	assert_int_equal(tl_table_rows(t), 0);
-	static const summary_fn summaries[] = {tl__ops_summary_by_category, tl__ops_summary, tl__ops_unique_args};
+	static const summary_fn summaries[] = {tl__ops_summary_by_category, tl__ops_summary, unique_args};
 	for (size_t i = 0; i < 3; i++) {
 		tl_table *summary = summary_of(summaries[i], t);
 		assert_int_equal(tl_table_rows(summary), 0);
@@ -324,7 +330,7 @@ static void summary_by_arguments(void **state)
 	fixture f;
 	fixture_open(&f, mixed_store());
 	tl_table *launchers = launchers_of(&f);
-	tl_table *t = summary_of(tl__ops_unique_args, launchers);
+	tl_table *t = summary_of(unique_args, launchers);
 	assert_int_equal(tl_table_rows(t), 4);
 	expect_text(t, 0, "Input Dims", "((4, 5), ())");
 	expect_number(t, 0, "total_direct_kernel_time_sum", 50);
@@ -432,7 +438,7 @@ static int all_tables(const tl_tree *tree)
 	tl_error err = TL_ERROR_INIT;
 	tl_analyzer *a;
 	tl_table *launchers = NULL, *summary = NULL;
-	static const summary_fn summaries[] = {tl__ops_summary_by_category, tl__ops_summary, tl__ops_unique_args};
+	static const summary_fn summaries[] = {tl__ops_summary_by_category, tl__ops_summary, unique_args};
 	int code = tl__analyzer_new(&a, tree, NULL, &err);
 	if (code < 0)
 		return code;

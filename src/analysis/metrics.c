@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "tree/recompute.h"
+
 /* ---- one event ---- */
 
 static double over_time(double amount, double scale, tl_time time)
@@ -251,6 +253,16 @@ int tl__event_args_columns(tl_analyzer *a, tl_table *table, const tl_row *events
 				return tl__nomem(err);
 		}
 	}
+	return 0;
+}
+
+int tl__event_recompute_column(const tl_analyzer *a, tl_table *table, const tl_row *events, tl_error *err)
+{
+	tl_column *column = tl__table_add(table, "is_recompute", "", TL_COL_BOOL);
+	if (!column)
+		return tl__nomem(err);
+	for (size_t row = 0; row < table->rows; row++)
+		column->b[row] = tl__tree_is_recompute(a->tree, events[row]);
 	return 0;
 }
 

@@ -41,6 +41,9 @@ int tl__event_thread_columns(tl_analyzer *a, tl_table *table, const tl_row *even
 /** Adds `Input Dims`, `Input type`, `Input Strides`, `Concrete Inputs` as tuples or lists. */
 int tl__event_args_columns(tl_analyzer *a, tl_table *table, const tl_row *events, bool tuples, tl_error *err);
 
+/** Adds `is_recompute` of the events. */
+int tl__event_recompute_column(const tl_analyzer *a, tl_table *table, const tl_row *events, tl_error *err);
+
 /** Appends GPU events to the table's kernel array; *out is the cell that holds them. TL_ENOMEM, TL_ELIMIT. */
 int tl__kernel_list_add(tl_analyzer *a, tl_table *table, const tl_row *kernels, size_t n, tl_kernel_range *out);
 

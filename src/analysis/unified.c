@@ -5,10 +5,12 @@
 
 #include "analysis/aggregate.h"
 #include "analysis/metrics.h"
+#include "analysis/overlap.h"
 #include "analysis/unified_collect.h"
 
 typedef struct unified_row {
 	tl_metrics metrics;
+	tl_overlap overlap;
 	tl_kernel_range kernels;
 	tl_str name, category;
 } unified_row;
@@ -76,6 +78,9 @@ static int measure_row(builder *b, const tl_unified_event *e, unified_row *row)
 	}
 	if (row->metrics.status == TL_PERF_OK)
 		TL_TRY(tl__perf_entry_texts(b->a, row->metrics.entry));
+	/* a synthetic row has the overlaps of all kernels of its operation (fault 19 of spec 02, reference, for now) */
+	if (b->a->options.overlap)
+		TL_TRY(tl__analyzer_overlap(b->a, e->event, gpu, n, &row->overlap));
 	return tl__kernel_list_add(b->a, b->table, gpu, n, &row->kernels);
 }
 
@@ -191,9 +196,13 @@ static int fill(builder *b, tl_error *err)
 	TL_TRY(tl__event_id_column(b->a, b->table, "tid", TL_EVENT_TID, b->sources, err));
 	TL_TRY(tl__event_thread_columns(b->a, b->table, b->sources, err));
 	TL_TRY(tl__event_id_column(b->a, b->table, "External id", TL_EVENT_EXTERNAL, b->sources, err));
+	if (b->a->options.overlap)
+		TL_TRY(tl__overlap_columns(b->table, &b->rows->overlap, sizeof *b->rows, err));
 	TL_TRY(tl__event_args_columns(b->a, b->table, b->sources, true, err));
 	TL_TRY(add_durations(b, err));
 	TL_TRY(add_modelled(b, err));
+	if (b->a->options.detect_recompute)
+		TL_TRY(tl__event_recompute_column(b->a, b->table, b->sources, err));
 	TL_TRY(tl__metrics_columns(b->table, &b->rows->metrics, sizeof *b->rows, err));
 	TL_TRY(add_params(b, err));
 	return add_kernels(b, err);
@@ -268,12 +277,13 @@ static const column_plan plan[] = {
 	{"has_perf_model", "has_perf_model", TL_AGG_FIRST, PLAIN},
 };
 
-static const char *const keys[] = {"name",       "op category", "process_name",  "process_label",  "thread_name",
-				   "Input Dims", "Input type",  "Input Strides", "Concrete Inputs"};
+/* "is_recompute" is passed over where it does not exist, that is without recompute detection. */
+static const char *const keys[] = {"name",       "op category", "process_name",  "process_label",   "thread_name",
+				   "Input Dims", "Input type",  "Input Strides", "Concrete Inputs", "is_recompute"};
 enum { N_KEYS = sizeof keys / sizeof keys[0] };
 
 static int add_planned(tl_table *out, const tl_groups *groups, const tl_table *unified, const column_plan *p,
-		       tl_error *err)
+		       const tl_summary_options *options, tl_error *err)
 {
 	const tl_column *source = tl__table_column(unified, p->source);
 	if (!source)
@@ -285,33 +295,52 @@ static int add_planned(tl_table *out, const tl_groups *groups, const tl_table *u
 		return tl__aggregate_mean_us(out, p->name, groups, source, err);
 	case KERNELS:
 		TL_TRY(tl__table_summarize_kernels(out, p->name, groups, unified, p->source, err));
-		return tl__table_add_truncated(out, p->name, "trunc_kernel_details", err);
+		TL_TRY(tl__table_add_truncated(out, p->name, "trunc_kernel_details", err));
+		return !options->overlap
+			       ? 0
+			       : tl__overlap_summary(out, "overlapping_kernels_details_summary", groups, unified, err);
 	default:
 		return tl__table_aggregate(out, p->name, groups, unified, p->source, p->how, err);
 	}
 }
 
-static int summarize(tl_table *out, const tl_groups *groups, const tl_table *unified, tl_error *err)
+static int summarize(tl_table *out, const tl_groups *groups, const tl_table *unified, const tl_summary_options *options,
+		     const char *const *group_keys, size_t n_keys, tl_error *err)
 {
 	static const tl_sort_key order[] = {{"Kernel Time (µs)_sum", true}};
 
-	TL_TRY(tl__aggregate_keys(out, groups, unified, keys, N_KEYS, err));
+	TL_TRY(tl__aggregate_keys(out, groups, unified, group_keys, n_keys, err));
 	for (size_t i = 0; i < sizeof plan / sizeof plan[0]; i++)
-		TL_TRY(add_planned(out, groups, unified, &plan[i], err));
+		TL_TRY(add_planned(out, groups, unified, &plan[i], options, err));
 	/* Stable: rows of equal time stay in order of their first event. */
-	TL_TRY(tl__table_sort(out, order, 1, err));
+	if (options->overlap)
+		TL_TRY(tl__overlap_sort(out, keys, N_KEYS, order[0].column, err));
+	else
+		TL_TRY(tl__table_sort(out, order, 1, err));
 	return tl__table_add_percentages(out, order[0].column, err);
 }
 
-int tl__unified_perf_summary(tl_table **out, const tl_table *unified, tl_error *err)
+int tl__unified_perf_summary(tl_table **out, const tl_table *unified, const tl_summary_options *options, tl_error *err)
 {
+	static const tl_summary_options defaults;
+	const tl_summary_options *o = options ? options : &defaults;
+	const char *group_keys[N_KEYS + 1];
+	size_t n_keys = 0;
 	tl_groups groups;
 
 	*out = NULL;
-	TL_TRY(tl__table_group(&groups, unified, keys, N_KEYS, true, err));
-	tl_table *table = tl__table_new("unified_perf_summary", unified->strings, groups.n);
-	int code = table ? summarize(table, &groups, unified, err) : tl__nomem(err);
+	group_keys[n_keys++] = keys[0];
+	if (o->overlap)
+		group_keys[n_keys++] = TL_OVERLAP_NAMES;
+	for (size_t i = 1; i < N_KEYS; i++)
+		group_keys[n_keys++] = keys[i];
+	TL_TRY(tl__table_group(&groups, unified, group_keys, n_keys, true, err));
+	tl_table *table = tl__table_new(o->overlap ? "unified_perf_summary_kl_overlap" : "unified_perf_summary",
+					unified->strings, groups.n);
+	int code = table ? summarize(table, &groups, unified, o, group_keys, n_keys, err) : tl__nomem(err);
 	tl__groups_free(&groups);
+	if (code == 0)
+		tl__table_cut(table, o->top);
 	if (code < 0)
 		tl_table_free(table);
 	else

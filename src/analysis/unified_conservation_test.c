@@ -41,7 +41,7 @@ static void check_summary(const tl_table *unified)
 	tl_error err = TL_ERROR_INIT;
 	tl_table *summary;
 	double rows = 0, groups = 0;
-	assert_int_equal(tl__unified_perf_summary(&summary, unified, &err), 0);
+	assert_int_equal(tl__unified_perf_summary(&summary, unified, NULL, &err), 0);
 	for (size_t row = 0; row < unified->rows; row++)
 		rows += tl_table_double(unified, column_index(unified, "Kernel Time (µs)"), row);
 	for (size_t row = 0; row < summary->rows; row++)

@@ -19,7 +19,7 @@ static tl_table *summary_of(fixture *f)
 {
 	tl_error err = TL_ERROR_INIT;
 	tl_table *table = table_of(f), *summary;
-	assert_int_equal(tl__unified_perf_summary(&summary, table, &err), 0);
+	assert_int_equal(tl__unified_perf_summary(&summary, table, NULL, &err), 0);
 	tl_table_free(table);
 	return summary;
 }
@@ -97,7 +97,7 @@ static void an_operation_without_gpu_work_has_no_row(void **state)
 	tl_table *t = table_of(&f), *summary;
 	tl_error err = TL_ERROR_INIT;
 	assert_int_equal(tl_table_rows(t), 0);
-	assert_int_equal(tl__unified_perf_summary(&summary, t, &err), 0);
+	assert_int_equal(tl__unified_perf_summary(&summary, t, NULL, &err), 0);
 	assert_int_equal(tl_table_rows(summary), 0);
 	tl_table_free(summary);
 	tl_table_free(t);
@@ -411,7 +411,7 @@ static void running_out_of_memory_is_an_error_everywhere(void **state)
 		tl__alloc_fail_after(n);
 		code = tl__unified_table(&t, f.a, &err);
 		if (code == 0)
-			code = tl__unified_perf_summary(&summary, t, &err);
+			code = tl__unified_perf_summary(&summary, t, NULL, &err);
 		tl__alloc_fail_after(-1);
 		if (code < 0) {
 			assert_int_equal(code, TL_ENOMEM);

@@ -82,6 +82,38 @@ static const cli_option options[] = {
 	 .value = "N",
 	 .group = ANALYSIS,
 	 .help = "split idle time into gaps shorter than N \xc2\xb5s and the rest"},
+	{.name = "topk_ops",
+	 .kind = CLI_INT,
+	 .value = "N",
+	 .min = 1,
+	 .group = ANALYSIS,
+	 .help = "keep the N heaviest rows of ops_unique_args (all); percentages stay those of all rows"},
+	{.name = "topk_roofline_ops",
+	 .kind = CLI_INT,
+	 .value = "N",
+	 .min = 1,
+	 .group = ANALYSIS,
+	 .help = "keep the N heaviest rows of each sheet of a model family, such as GEMM (all)"},
+	{.name = "group_by_num_kernels",
+	 .kind = CLI_FLAG,
+	 .group = ANALYSIS,
+	 .help = "in these sheets, rows of their own for operations that launch another number of kernels"},
+	{.name = "include_overlap_info",
+	 .kind = CLI_FLAG,
+	 .group = ANALYSIS,
+	 .help = "add ..._kl_overlap sheets: rows also by the kernels that run at the same time on other streams"},
+	{.name = "include_first_occurrence_time",
+	 .kind = CLI_FLAG,
+	 .group = ANALYSIS,
+	 .help = "add to ops_unique_args when each row occurs first"},
+	{.name = "include_call_stack",
+	 .kind = CLI_FLAG,
+	 .group = ANALYSIS,
+	 .help = "add to unified_perf_summary where in the Python program operations are called"},
+	{.name = "detect_recompute",
+	 .kind = CLI_FLAG,
+	 .group = ANALYSIS,
+	 .help = "tell what activation checkpointing computes a second time (column is_recompute)"},
 	{.name = "disable_coll_analysis", .kind = CLI_FLAG, .group = ANALYSIS, .help = "leave coll_analysis out"},
 
 	{.name = "strict",
@@ -103,18 +135,11 @@ static const cli_option options[] = {
 	{.name = "help", .letter = 'h', .kind = CLI_FLAG, .group = DISPLAY, .help = "print this help"},
 
 	{.name = "enable_pseudo_ops", .kind = CLI_FLAG, .group = LATER, .unavailable = true},
-	{.name = "topk_ops", .kind = CLI_INT, .value = "N", .group = LATER, .unavailable = true},
-	{.name = "topk_roofline_ops", .kind = CLI_INT, .value = "N", .group = LATER, .unavailable = true},
 	{.name = "comparison_json_path", .kind = CLI_TEXT, .value = "TRACE", .group = LATER, .unavailable = true},
 	{.name = "extension_file", .kind = CLI_TEXT, .value = "FILE", .group = LATER, .unavailable = true},
 	{.name = "python_path", .kind = CLI_TEXT, .value = "FILE", .group = LATER, .unavailable = true},
-	{.name = "group_by_num_kernels", .kind = CLI_FLAG, .group = LATER, .unavailable = true},
 	{.name = "enable-origami", .kind = CLI_FLAG, .group = LATER, .unavailable = true},
 	{.name = "inductor_cache_dir", .kind = CLI_TEXT, .value = "DIR", .group = LATER, .unavailable = true},
-	{.name = "include_overlap_info", .kind = CLI_FLAG, .group = LATER, .unavailable = true},
-	{.name = "detect_recompute", .kind = CLI_FLAG, .group = LATER, .unavailable = true},
-	{.name = "include_first_occurrence_time", .kind = CLI_FLAG, .group = LATER, .unavailable = true},
-	{.name = "include_call_stack", .kind = CLI_FLAG, .group = LATER, .unavailable = true},
 	{0},
 };
 
@@ -318,6 +343,15 @@ static tl_report_options analysis_options(const cli_args *args)
 	o.short_kernel_threshold_us = cli_number(args, "short_kernel_threshold_us", o.short_kernel_threshold_us);
 	o.short_kernel_bins = (int64_t)cli_number(args, "short_kernel_histogram_bins", (double)o.short_kernel_bins);
 	o.topk_short_kernels = (int64_t)cli_number(args, "topk_short_kernels", (double)o.topk_short_kernels);
+	o.topk_ops = (int64_t)cli_number(args, "topk_ops", (double)o.topk_ops);
+	o.topk_roofline_ops = (int64_t)cli_number(args, "topk_roofline_ops", (double)o.topk_roofline_ops);
+	o.group_by_num_kernels = cli_has(args, "group_by_num_kernels");
+	o.include_overlap_info = cli_has(args, "include_overlap_info");
+	o.include_first_occurrence_time = cli_has(args, "include_first_occurrence_time");
+	o.include_call_stack = cli_has(args, "include_call_stack");
+	const char *debug = getenv("TRACELENS_DEBUG");
+	o.call_stack_debug = debug && *debug;
+	o.detect_recompute = cli_has(args, "detect_recompute");
 	return o;
 }
 

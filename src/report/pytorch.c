@@ -13,6 +13,8 @@ tl_report_options tl_report_options_default(void)
 		.short_kernel_threshold_us = 10,
 		.short_kernel_bins = 100,
 		.topk_short_kernels = -1,
+		.topk_ops = -1,
+		.topk_roofline_ops = -1,
 	};
 }
 
@@ -22,6 +24,7 @@ typedef struct report_build {
 	const tl_report_options *options;
 	tl_tree *tree;
 	tl_analyzer *analyzer;
+	tl_summary_options summary; /* what all sheets of sums share; `top` and `overlap` are set sheet by sheet */
 	tl_error *err;
 } report_build;
 
@@ -49,37 +52,58 @@ static int add_timeline(report_build *b)
 	return add_sheet(b, sheet, true);
 }
 
+static int add_unique_args(report_build *b, const tl_table *launchers, bool overlap)
+{
+	tl_summary_options o = b->summary;
+	tl_table *sheet;
+	o.overlap = overlap;
+	o.top = b->options->topk_ops;
+	TL_TRY(tl__ops_unique_args(&sheet, launchers, &o, b->err));
+	return add_sheet(b, sheet, false);
+}
+
 static int add_launcher_sheets(report_build *b)
 {
 	static int (*const summaries[])(tl_table **, const tl_table *, tl_error *) = {
 		tl__ops_summary_by_category,
 		tl__ops_summary,
-		tl__ops_unique_args,
 	};
 	tl_table *launchers;
 	TL_TRY(tl__launchers(&launchers, b->analyzer, b->err));
-	int code = 0;
 	/* all GPU work may be communication: then nothing launches and there is nothing to sum up */
-	for (size_t i = 0; code == 0 && tl_table_rows(launchers) && i < sizeof summaries / sizeof *summaries; i++) {
+	bool any = tl_table_rows(launchers) > 0;
+	int code = 0;
+	for (size_t i = 0; code == 0 && any && i < sizeof summaries / sizeof *summaries; i++) {
 		tl_table *sheet;
 		code = summaries[i](&sheet, launchers, b->err);
 		if (code == 0)
 			code = add_sheet(b, sheet, false);
 	}
+	if (code == 0 && any)
+		code = add_unique_args(b, launchers, false);
+	if (code == 0 && any && b->options->include_overlap_info)
+		code = add_unique_args(b, launchers, true);
 	tl_table_free(launchers);
 	return code;
 }
 
-static int add_unified_sheet(report_build *b)
+static int add_unified_summary(report_build *b, const tl_table *unified, bool overlap)
 {
-	tl_table *unified, *sheet;
+	tl_summary_options o = b->summary;
+	tl_table *sheet;
+	o.overlap = overlap;
+	TL_TRY(tl__unified_perf_summary(&sheet, unified, &o, b->err));
+	return add_sheet(b, sheet, false);
+}
+
+static int add_unified_sheets(report_build *b)
+{
+	tl_table *unified;
 	TL_TRY(tl__unified_table(&unified, b->analyzer, b->err));
-	int code = 0;
-	if (tl_table_rows(unified)) {
-		code = tl__unified_perf_summary(&sheet, unified, b->err);
-		if (code == 0)
-			code = add_sheet(b, sheet, false);
-	}
+	bool any = tl_table_rows(unified) > 0;
+	int code = any ? add_unified_summary(b, unified, false) : 0;
+	if (code == 0 && any && b->options->include_overlap_info)
+		code = add_unified_summary(b, unified, true);
 	tl_table_free(unified);
 	return code;
 }
@@ -88,10 +112,13 @@ static int add_category_sheets(report_build *b)
 {
 	size_t n_families;
 	const char *const *families = tl__perf_sheets(&n_families);
+	tl_summary_options o = b->summary;
+	o.overlap = b->options->include_overlap_info;
+	o.top = b->options->topk_roofline_ops;
 	for (size_t i = 0; i < n_families; i++) {
-		tl_table *sheets[2] = {NULL, NULL};
+		tl_table *sheets[4] = {NULL, NULL, NULL, NULL};
 		size_t n = 0;
-		TL_TRY(tl__category_sheets(sheets, &n, b->analyzer, families[i], b->err));
+		TL_TRY(tl__category_sheets(sheets, &n, b->analyzer, families[i], &o, b->err));
 		int code = 0;
 		for (size_t k = 0; k < n; k++) {
 			if (code == 0)
@@ -181,7 +208,7 @@ static int add_sheets(report_build *b)
 	bool host = !tl__analyzer_gpu_only(b->analyzer);
 	if (host) {
 		TL_TRY(add_launcher_sheets(b));
-		TL_TRY(add_unified_sheet(b));
+		TL_TRY(add_unified_sheets(b));
 		TL_TRY(add_category_sheets(b));
 	}
 	TL_TRY(add_kernel_sheets(b));
@@ -213,7 +240,29 @@ static int check_options(const tl_report_options *o, tl_error *err)
 		return tl__fail(err, TL_EINVAL, "the short-kernel threshold must be a number of µs from 0 up");
 	if (o->short_kernel_study && (o->short_kernel_bins < 1 || o->short_kernel_bins > 1000000))
 		return tl__fail(err, TL_EINVAL, "the histogram needs 1 to 1000000 bins");
+	if (o->topk_ops == 0 || o->topk_roofline_ops == 0)
+		return tl__fail(err, TL_EINVAL, "a sheet cannot be cut to 0 rows");
 	return 0;
+}
+
+static int make_analyzer(report_build *b)
+{
+	const tl_report_options *o = b->options;
+	tl_analyzer_options ao = {
+		.arch = o->arch,
+		.include_unlinked = o->include_unlinked_kernels,
+		.detect_recompute = o->detect_recompute,
+		.overlap = o->include_overlap_info,
+		.call_stack = o->include_call_stack,
+		.first_occurrence = o->include_first_occurrence_time,
+	};
+	b->summary = (tl_summary_options){
+		.group_by_num_kernels = o->group_by_num_kernels,
+		.first_occurrence = o->include_first_occurrence_time,
+		.call_stack = o->include_call_stack,
+		.call_stack_debug = o->call_stack_debug,
+	};
+	return tl__analyzer_new(&b->analyzer, b->tree, &ao, b->err);
 }
 
 int tl_report_pytorch(tl_report **out, const tl_trace *trace, const tl_report_options *options, tl_error *err)
@@ -226,12 +275,13 @@ int tl_report_pytorch(tl_report **out, const tl_trace *trace, const tl_report_op
 	if (!b.report)
 		return tl__nomem(err);
 
-	int code = tl_tree_build(&b.tree, trace, NULL, err);
+	tl_tree_options to = {.with_python = b.options->detect_recompute || b.options->include_call_stack};
+	int code = tl_tree_build(&b.tree, trace, &to, err);
+	if (code == 0 && b.options->detect_recompute)
+		code = tl_tree_mark_recompute(b.tree, NULL, NULL, err);
 	if (code == 0) {
 		look_at_gpu_events(&b);
-		tl_analyzer_options ao = {.include_unlinked = b.options->include_unlinked_kernels,
-					  .arch = b.options->arch};
-		code = tl__analyzer_new(&b.analyzer, b.tree, &ao, err);
+		code = make_analyzer(&b);
 	}
 	if (code == 0)
 		code = add_sheets(&b);
