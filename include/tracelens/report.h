@@ -4,6 +4,7 @@
 #define TRACELENS_REPORT_H
 
 #include <tracelens/common.h>
+#include <tracelens/extension.h>
 #include <tracelens/perf.h>
 #include <tracelens/table.h>
 #include <tracelens/trace.h>
@@ -26,6 +27,8 @@ typedef struct tl_report_options {
 	double short_kernel_threshold_us; /**< default 10 */
 	int64_t short_kernel_bins;        /**< default 100 */
 	int64_t topk_short_kernels;       /**< -1: all */
+	const tl_hook *const *hooks;      /**< called in this order (extension.h); NULL: none */
+	size_t n_hooks;
 	int64_t topk_ops;                 /**< rows of ops_unique_args; -1: all. Percentages are those of all rows */
 	int64_t topk_roofline_ops;        /**< rows of each sheet of a model family; -1: all */
 	bool group_by_num_kernels;        /**< operations that launch unequally many kernels are rows of their own */

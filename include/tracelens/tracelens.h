@@ -7,6 +7,8 @@
 #include <tracelens/common.h>
 #include <tracelens/edit.h>
 #include <tracelens/event.h>
+#include <tracelens/extension.h>
+#include <tracelens/model.h>
 #include <tracelens/perf.h>
 #include <tracelens/report.h>
 #include <tracelens/table.h>

@@ -37,6 +37,9 @@ bool tl__analyzer_gpu_only(const tl_analyzer *a);
  */
 tl_time tl__analyzer_total_time(const tl_analyzer *a);
 
+/** Sheet families in the order of their sheets, those of registered models last. Belongs to the analyser. */
+const char *const *tl__analyzer_sheets(const tl_analyzer *a, size_t *n);
+
 /* analysis/gpu_timeline.c */
 int tl__gpu_timeline(tl_table **out, tl_analyzer *a, const double *micro_idle_us, tl_error *err);
 

@@ -209,7 +209,8 @@ tl_time tl__analyzer_total_time(const tl_analyzer *a)
 static int check_unused(const tl_analyzer *a, tl_error *err)
 {
 	if (a->perf || a->names->entries.n || a->names->categories.n)
-		return tl__fail(err, TL_EINVAL, "models and categories must be registered before the first table is made");
+		return tl__fail(err, TL_EINVAL,
+				"models and categories must be registered before the first table is made");
 	return 0;
 }
 
@@ -223,6 +224,11 @@ int tl_analyzer_set_category(tl_analyzer *a, const char *name, const char *categ
 {
 	TL_TRY(check_unused(a, err));
 	return tl__models_set_category(&a->models, name, category_name, err);
+}
+
+const char *const *tl__analyzer_sheets(const tl_analyzer *a, size_t *n)
+{
+	return tl__models_sheets(&a->models, n);
 }
 
 int tl__analyzer_fail(const tl_analyzer *a, int code, tl_error *err)

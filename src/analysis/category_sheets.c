@@ -18,13 +18,13 @@ typedef enum part {
 } part;
 
 /* Whether the family has a `_fwd` and a `_bwd` sheet; the others have one, named as the family. */
-static bool has_two_sheets(const char *sheet)
+static bool has_two_sheets(const tl_analyzer *a, const char *sheet)
 {
 	static const char *const single[] = {"GEMM", "UnaryElementwise", "BinaryElementwise", "Normalization"};
 	for (size_t i = 0; i < sizeof single / sizeof single[0]; i++)
 		if (!strcmp(sheet, single[i]))
 			return false;
-	return true;
+	return !tl__models_sheet_is_single(&a->models, sheet);
 }
 
 static bool is_backward_model(const tl_perf_model *model)
@@ -290,7 +290,7 @@ static int fill(builder *b, const char *sheet, part which, bool for_sheet, tl_er
 	if (code == TL_ELIMIT)
 		return tl__fail(err, code, "too many kernels in sheet '%s'", sheet);
 	if (code < 0)
-		return tl__nomem(err);
+		return tl__analyzer_fail(b->a, code, err);
 	b->events.n = b->rows.n;
 	for (size_t i = 0; i < b->rows.n; i++)
 		b->events.v[i] = b->rows.v[i].event;
@@ -561,7 +561,7 @@ static int sheet_of(tl_table **out, const sheet_parts *parts, const tl_summary_o
 static int collect_parts(sheet_parts *parts, tl_analyzer *a, const char *sheet, int which, tl_error *err)
 {
 	char name[80];
-	if (!has_two_sheets(sheet))
+	if (!has_two_sheets(a, sheet))
 		return which ? 0 : add_part(parts, a, sheet, sheet, false, PART_ALL, err);
 	(void)snprintf(name, sizeof name, "%s_%s", sheet, which ? "bwd" : "fwd");
 	if (!which)

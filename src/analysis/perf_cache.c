@@ -62,6 +62,7 @@ static int fill_models(tl_analyzer *a, struct tl_perf_cache *c)
 {
 	size_t n;
 	const tl_perf_model *models = tl__perf_models(&n);
+	const tl_models *more = &a->models;
 
 	c->n_names = tl__strings_count(a->strings);
 	c->model_of = tl__calloc(c->n_names + 1, sizeof *c->model_of);
@@ -69,14 +70,16 @@ static int fill_models(tl_analyzer *a, struct tl_perf_cache *c)
 	c->slots = tl__calloc(c->mask + 1, sizeof(*c->slots));
 	if (!c->model_of || !c->slots)
 		return TL_ENOMEM;
-	for (size_t i = 0; i < n; i++) {
-		tl_str id = tl__strings_find(a->strings, models[i].name, strlen(models[i].name));
-		TL_TRY(TL_VEC_PUSH(&c->models, &models[i]));
+	/* registered models last, so that they replace built-in ones of their name */
+	for (size_t i = 0; i < n + more->models.n; i++) {
+		const tl_perf_model *model = i < n ? &models[i] : &more->models.v[i - n]->model;
+		tl_str id = tl__strings_find(a->strings, model->name, strlen(model->name));
+		TL_TRY(TL_VEC_PUSH(&c->models, model));
 		if (id != TL_STR_NONE && id < c->n_names)
 			c->model_of[id] = (uint16_t)(i + FIRST_MODEL);
 	}
-	c->n_exact = n;
-	c->sheets = tl__perf_sheets(&c->n_sheets);
+	c->n_exact = n + more->models.n;
+	c->sheets = tl__models_sheets(more, &c->n_sheets);
 	return 0;
 }
 
@@ -116,7 +119,8 @@ void tl__perf_cache_free(struct tl_perf_cache *c)
 /* Names that are no exact model are looked up once; patterns share few models. */
 static int look_up(tl_analyzer *a, struct tl_perf_cache *c, tl_str name)
 {
-	const tl_perf_model *model = tl__perf_model(tl__str(a->strings, name), tl__str_len(a->strings, name));
+	const tl_perf_model *model =
+		tl__models_find(&a->models, tl__str(a->strings, name), tl__str_len(a->strings, name));
 	size_t at = c->n_exact;
 
 	if (!model) {
@@ -142,8 +146,8 @@ int tl__perf_model_of(tl_analyzer *a, tl_str name, const tl_perf_model **out, bo
 		;
 	} else if (name >= c->n_names) { /* a name made after the trace was read: too rare to remember */
 		const char *text = tl__str(a->strings, name);
-		*out = tl__perf_model(text, tl__str_len(a->strings, name));
-		is_pattern = *out && !tl__perf_model_exact(text, tl__str_len(a->strings, name));
+		*out = tl__models_find(&a->models, text, tl__str_len(a->strings, name));
+		is_pattern = *out && !tl__models_exact(&a->models, text, tl__str_len(a->strings, name));
 	} else {
 		if (c->model_of[name] == NOT_LOOKED_UP)
 			TL_TRY(look_up(a, c, name));
@@ -529,7 +533,7 @@ static int evaluate(tl_analyzer *a, const reading *in, tl_perf_entry *entry)
 		input.kernels = names;
 		input.n_kernels = in->n_kernels;
 	}
-	TL_TRY(in->model->eval(&input, &a->arena, &entry->result));
+	TL_TRY(tl__model_eval(in->model, &input, &a->arena, &entry->result, &a->callback_error));
 	const tl_perf_result *r = &entry->result;
 	if (r->status == TL_PERF_OK && r->maf && r->precision) {
 		char spec[128];

@@ -188,7 +188,7 @@ static int fill(builder *b, tl_error *err)
 	if (code == TL_ELIMIT)
 		return tl__fail(err, code, "more than 2^32 kernels in one table");
 	if (code < 0)
-		return tl__nomem(err);
+		return tl__analyzer_fail(b->a, code, err);
 	b->table->rows = b->events.n;
 	TL_TRY(add_names(b, err));
 	TL_TRY(add_uids(b, err));

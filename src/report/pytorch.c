@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Which tables make the PyTorch report, and in what order (spec 02 sections 6 and 7). */
 #include <string.h>
+#include <strings.h>
 
 #include "analysis/analysis.h"
 #include "report/report.h"
@@ -28,6 +29,18 @@ typedef struct report_build {
 	tl_error *err;
 } report_build;
 
+/* Families of extensions bring names of their own. As files and in workbooks, case makes no difference. */
+static int check_name(const report_build *b, const char *name)
+{
+	for (size_t i = 0; i < b->report->sheets.n; i++)
+		if (!strcasecmp(tl_table_name(b->report->sheets.v[i]), name))
+			return tl__fail(
+				b->err, TL_EINVAL,
+				"two sheets are named '%.100s'; the family of a registered model needs another name",
+				name);
+	return 0;
+}
+
 /* Takes a table over as a sheet. Sheets without rows are left out unless `always`. */
 static int add_sheet(report_build *b, tl_table *sheet, bool always)
 {
@@ -37,6 +50,8 @@ static int add_sheet(report_build *b, tl_table *sheet, bool always)
 	}
 	/* cells still point into the analyser, which goes before the report does */
 	int code = tl__table_own_values(sheet, b->err);
+	if (code == 0)
+		code = check_name(b, tl_table_name(sheet));
 	if (code < 0) {
 		tl_table_free(sheet);
 		return code;
@@ -111,7 +126,7 @@ static int add_unified_sheets(report_build *b)
 static int add_category_sheets(report_build *b)
 {
 	size_t n_families;
-	const char *const *families = tl__perf_sheets(&n_families);
+	const char *const *families = tl__analyzer_sheets(b->analyzer, &n_families);
 	tl_summary_options o = b->summary;
 	o.overlap = b->options->include_overlap_info;
 	o.top = b->options->topk_roofline_ops;
@@ -265,6 +280,40 @@ static int make_analyzer(report_build *b)
 	return tl__analyzer_new(&b->analyzer, b->tree, &ao, b->err);
 }
 
+/* A hook that fails ends the report; its error stays as it is, but for the code. */
+static int failed_hook(report_build *b, int code)
+{
+	if (code == TL_ENOMEM)
+		return tl__nomem(b->err);
+	if (b->err && !b->err->message[0])
+		return tl__fail(b->err, TL_ECALLBACK, "a hook of the report failed");
+	if (b->err)
+		b->err->code = TL_ECALLBACK;
+	return TL_ECALLBACK;
+}
+
+static int call_tree_hooks(report_build *b)
+{
+	for (size_t i = 0; i < b->options->n_hooks; i++) {
+		const tl_hook *hook = b->options->hooks[i];
+		int code = hook->tree ? hook->tree(hook->user, b->tree, b->err) : 0;
+		if (code != 0)
+			return failed_hook(b, code);
+	}
+	return 0;
+}
+
+static int call_analyzer_hooks(report_build *b)
+{
+	for (size_t i = 0; i < b->options->n_hooks; i++) {
+		const tl_hook *hook = b->options->hooks[i];
+		int code = hook->analyzer ? hook->analyzer(hook->user, b->analyzer, b->err) : 0;
+		if (code != 0)
+			return failed_hook(b, code);
+	}
+	return 0;
+}
+
 int tl_report_pytorch(tl_report **out, const tl_trace *trace, const tl_report_options *options, tl_error *err)
 {
 	*out = NULL;
@@ -279,10 +328,14 @@ int tl_report_pytorch(tl_report **out, const tl_trace *trace, const tl_report_op
 	int code = tl_tree_build(&b.tree, trace, &to, err);
 	if (code == 0 && b.options->detect_recompute)
 		code = tl_tree_mark_recompute(b.tree, NULL, NULL, err);
+	if (code == 0)
+		code = call_tree_hooks(&b);
 	if (code == 0) {
 		look_at_gpu_events(&b);
 		code = make_analyzer(&b);
 	}
+	if (code == 0)
+		code = call_analyzer_hooks(&b);
 	if (code == 0)
 		code = add_sheets(&b);
 	tl__analyzer_free(b.analyzer);
