@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "io/json.h"
 #include "trace/kinds.h"
 #include "tree/build.h"
 #include "tree/edit.h"
@@ -239,6 +238,21 @@ int tl_edit_arg(const char **out, tl_edit *e, tl_row row, const char *key)
 	return 0;
 }
 
+/* Leaves out the blanks outside strings; the text is valid. */
+static void put_compact(tl_buf *out, const char *json)
+{
+	bool inside = false;
+	for (const char *p = json; *p; p++) {
+		if (!inside && strchr(" \t\n\r", *p))
+			continue;
+		tl__buf_putc(out, *p);
+		if (inside && *p == '\\' && p[1])
+			tl__buf_putc(out, *++p);
+		else if (*p == '"')
+			inside = !inside;
+	}
+}
+
 /* The value in canonical spelling; TL_STR_NONE for none and null. */
 static int canonical(tl_edit *e, tl_str *out, const char *key, const char *json, tl_error *err)
 {
@@ -250,7 +264,7 @@ static int canonical(tl_edit *e, tl_str *out, const char *key, const char *json,
 	const tl_value *value;
 	int code = tl__value_parse(&arena, json, strlen(json), false, &value);
 	if (code == 0 && value->kind != TL_V_NONE) {
-		tl__json_compact(&text, json, strlen(json));
+		put_compact(&text, json);
 		*out = text.failed ? TL_STR_FAIL : tl__intern(e->store->strings, text.v, text.n);
 		code = *out == TL_STR_FAIL ? TL_ENOMEM : 0;
 	}
