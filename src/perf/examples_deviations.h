@@ -19,6 +19,7 @@
  * G7: a single letter is no pair of flags: no transpose, all else as ever
  * G9: backward of vllm: twice the forward bytes; of a4w4: the gradients' dtype is unknown
  * O2: packed input: batch 1
+ * 07-21 (extensions): one category an operation, and the sheet follows it
  */
 
 /* An example on which the reference fails or declines, but gives values when right. */
@@ -116,5 +117,11 @@ static const deviation deviations[] = {
 	{982, "result", "1", "E9"},
 	{991, "result", "int8", "G14"},
 	{992, "result", "fp8", "G14"},
+	{1133, "sheet", "GroupQuant", "07-21"},
+	{1134, "sheet", "GroupQuant", "07-21"},
+	{1159, "sheet", "GroupQuant", "07-21"},
+	{1161, "sheet", "GroupQuant", "07-21"},
+	{1195, "category", "MoE_aux", "07-21"},
+	{1195, "sheet", "MoE_aux", "07-21"},
 };
 /* clang-format on */

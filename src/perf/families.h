@@ -89,14 +89,21 @@ TL_PERF_MODEL(tl__model_rmsnorm_group_quant);
 TL_PERF_MODEL(tl__model_rmsnorm_add_group_quant);
 TL_PERF_MODEL(tl__model_rmsnorm_pad);
 TL_PERF_MODEL(tl__model_rmsnorm_mxfp4);
-/* serving_misc.c */
+/* serving_elementwise.c */
 TL_PERF_MODEL(tl__model_silu_and_mul);
 TL_PERF_MODEL(tl__model_gelu_and_mul);
 TL_PERF_MODEL(tl__model_gelu_tanh_and_mul);
+TL_PERF_MODEL(tl__model_sample_exponential);
+/* serving_rope.c */
 TL_PERF_MODEL(tl__model_rope_2c);
 TL_PERF_MODEL(tl__model_sgl_rotary);
+TL_PERF_MODEL(tl__model_rope_cat_mla);
+TL_PERF_MODEL(tl__model_rope_concat_mla);
 TL_PERF_MODEL(tl__model_store_cache);
+/* custom_collective.c */
 TL_PERF_MODEL(tl__model_custom_all_reduce);
+TL_PERF_MODEL(tl__model_all_reduce_norm);
+TL_PERF_MODEL(tl__model_all_reduce_norm_inplace);
 TL_PERF_MODEL(tl__model_aiter_exchange);
 TL_PERF_MODEL(tl__model_sglang_all_gather);
 /* serving_attention.c */
@@ -105,6 +112,43 @@ TL_PERF_MODEL(tl__model_serving_attention_v);
 TL_PERF_MODEL(tl__model_tilelang_sparse);
 TL_PERF_MODEL(tl__model_paged_ragged);
 TL_PERF_MODEL(tl__model_pa_decode_gluon);
+/* serving_sparse.c */
+TL_PERF_MODEL(tl__model_v4_decode_swa);
+TL_PERF_MODEL(tl__model_v4_decode_csa);
+TL_PERF_MODEL(tl__model_v4_decode_hca);
+TL_PERF_MODEL(tl__model_sparse_prefill);
+TL_PERF_MODEL(tl__model_gated_delta);
+/* moe.c */
+TL_PERF_MODEL(tl__model_moe_fused);
+TL_PERF_MODEL(tl__model_moe_fmoe);
+TL_PERF_MODEL(tl__model_moe_flydsl_up);
+TL_PERF_MODEL(tl__model_moe_flydsl_down);
+TL_PERF_MODEL(tl__model_moe_cktile_up);
+TL_PERF_MODEL(tl__model_moe_cktile_down);
+TL_PERF_MODEL(tl__model_moe_ck_up);
+TL_PERF_MODEL(tl__model_moe_ck_down);
+TL_PERF_MODEL(tl__model_moe_triton_up);
+TL_PERF_MODEL(tl__model_moe_triton_down);
+TL_PERF_MODEL(tl__model_moe_4bit_up);
+TL_PERF_MODEL(tl__model_moe_4bit_down);
+TL_PERF_MODEL(tl__model_moe_grouped);
+/* moe_aux.c */
+TL_PERF_MODEL(tl__model_moe_operands);
+TL_PERF_MODEL(tl__model_moe_append_shared);
+TL_PERF_MODEL(tl__model_topk_softplus);
+/* quant.c */
+TL_PERF_MODEL(tl__model_group_quant);
+TL_PERF_MODEL(tl__model_token_group_quant);
+TL_PERF_MODEL(tl__model_mxfp4_flatten);
+TL_PERF_MODEL(tl__model_mxfp4_dynamic);
+TL_PERF_MODEL(tl__model_mxfp4_group);
+TL_PERF_MODEL(tl__model_mx_moe_sort);
+TL_PERF_MODEL(tl__model_mxfp4_moe_sort);
+/* mhc.c */
+TL_PERF_MODEL(tl__model_mhc_post);
+TL_PERF_MODEL(tl__model_mhc_pre_gemm);
+TL_PERF_MODEL(tl__model_mhc_pre_fuse);
+TL_PERF_MODEL(tl__model_mhc_post_pre);
 /* triton.c */
 TL_PERF_MODEL(tl__model_triton);
 

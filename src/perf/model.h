@@ -106,6 +106,8 @@ const char *tl__perf_category(const char *name, size_t n, const char *first_kern
 /* ---- dtypes (perf/dtype.c) ---- */
 /** Bytes per element of a dtype as traces name it (case ignored), or 0 when unknown. */
 int tl__dtype_bytes(const char *name);
+/** Bytes per value: as tl__dtype_bytes, but half of it when an element packs two values (4-bit floats). */
+double tl__dtype_value_bytes(const char *name);
 /** "bf16", "fp32" ... of a dtype as traces name it, or NULL. */
 const char *tl__dtype_precision(const char *name);
 

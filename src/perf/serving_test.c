@@ -65,9 +65,10 @@ static const example examples[] = {
 	{"aiter::rope_cached_positions_2c_fwd_impl", "[[],[],[64,32,128],[64,8,128]]", "[" BF "]", NULL, 983040,
 	 1310720, "vector_bf16"},
 	{"sglang::store_cache", "[[64,1024],[64,1024]]", "[" BF "," BF "]", NULL, 0, 524288, "vector_bf16"},
-	{"_C_custom_ar::all_reduce", "[[],[4,7168]]", "[\"\"," BF "]", NULL, 0, 114688, ""},
-	{"aiter::reduce_scatter", "[[],[8,7168],[4,7168]]", "[\"\"," BF "]", NULL, 0, 172032, ""},
-	{"sglang::reg_all_gather_into_tensor", "[[256,16160],[32,16160]]", "[" BF "," BF "]", NULL, 0, 9308160, ""},
+	{"_C_custom_ar::all_reduce", "[[],[4,7168]]", "[\"\"," BF "]", NULL, 0, 114688, "vector_bf16"},
+	{"aiter::reduce_scatter", "[[],[8,7168],[4,7168]]", "[\"\"," BF "]", NULL, 0, 172032, "vector_bf16"},
+	{"sglang::reg_all_gather_into_tensor", "[[256,16160],[32,16160]]", "[" BF "," BF "]", NULL, 0, 9308160,
+	 "vector_bf16"},
 };
 
 static const tl_value *parse(tl_arena *arena, const char *text)
