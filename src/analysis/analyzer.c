@@ -185,6 +185,7 @@ void tl__analyzer_free(tl_analyzer *a)
 	tl__perf_cache_free(a->perf);
 	tl__launcher_list_free(a->launchers);
 	tl__overlap_cache_free(a->overlap);
+	tl__stack_cache_free(a->stacks);
 	TL_VEC_FREE(&a->scratch);
 	tl__free(a->gpu_sum);
 	tl__free(a->gpu_jumps);

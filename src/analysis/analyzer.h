@@ -33,7 +33,8 @@ struct tl_analyzer {
 	struct tl_perf_cache *perf;
 	struct tl_name_cache *names;
 	tl_launcher_list *launchers;
-	struct tl_overlap_cache *overlap; /* NULL: not asked for yet */
+	struct tl_overlap_cache *overlap; /* NULL: not asked for yet; overlap.c */
+	struct tl_stack_cache *stacks;    /* the same; call_stack.c */
 	tl_str unknown;                   /* "Unknown" */
 	tl_interval_buf scratch;          /* for tl__busy_time */
 
@@ -91,8 +92,9 @@ int tl__analyzer_perf(tl_analyzer *a, tl_row event, const tl_row *kernels, size_
 /** Frees a->perf; called by tl__analyzer_free with whatever perf_cache.c stored there, NULL included. perf_cache.c */
 void tl__perf_cache_free(struct tl_perf_cache *cache);
 
-/** Frees a->overlap (NULL is fine). overlap.c */
+/** Free a->overlap and a->stacks (NULL is fine). overlap.c, call_stack.c */
 void tl__overlap_cache_free(struct tl_overlap_cache *cache);
+void tl__stack_cache_free(struct tl_stack_cache *cache);
 
 /** Frees a->launchers (NULL is fine). launchers.c */
 void tl__launcher_list_free(tl_launcher_list *list);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analysis/aggregate.h"
+#include "analysis/call_stack.h"
 #include "analysis/metrics.h"
 #include "analysis/overlap.h"
 #include "analysis/unified_collect.h"
@@ -56,6 +57,16 @@ static int name_row(builder *b, const tl_unified_event *e, unified_row *row)
 	return row->category == TL_STR_FAIL ? TL_ENOMEM : 0;
 }
 
+/* Stacks are only there on request: without one they would show in the kernel lists (fault 6 of spec 02). */
+static int add_stacks(builder *b, const tl_row *gpu, const tl_kernel_range *kernels)
+{
+	for (size_t i = 0; i < kernels->count; i++) {
+		tl_kernel *kernel = &b->table->kernels.v[kernels->first + i];
+		TL_TRY(tl__analyzer_call_stack(b->a, gpu[i], &kernel->call_stack));
+	}
+	return 0;
+}
+
 /* An operation that its model declines or cannot read keeps its row and its kernel time (spec 02 fault 14). */
 static int measure_row(builder *b, const tl_unified_event *e, unified_row *row)
 {
@@ -81,7 +92,8 @@ static int measure_row(builder *b, const tl_unified_event *e, unified_row *row)
 	/* a synthetic row has the overlaps of all kernels of its operation (fault 19 of spec 02, reference, for now) */
 	if (b->a->options.overlap)
 		TL_TRY(tl__analyzer_overlap(b->a, e->event, gpu, n, &row->overlap));
-	return tl__kernel_list_add(b->a, b->table, gpu, n, &row->kernels);
+	TL_TRY(tl__kernel_list_add(b->a, b->table, gpu, n, &row->kernels));
+	return b->a->options.call_stack ? add_stacks(b, gpu, &row->kernels) : 0;
 }
 
 static int make_rows(builder *b)
@@ -277,6 +289,9 @@ static const column_plan plan[] = {
 	{"has_perf_model", "has_perf_model", TL_AGG_FIRST, PLAIN},
 };
 
+/* A column that call_stack_full is made of, which then takes its place. */
+#define STACKS "call stacks"
+
 /* "is_recompute" is passed over where it does not exist, that is without recompute detection. */
 static const char *const keys[] = {"name",       "op category", "process_name",  "process_label",   "thread_name",
 				   "Input Dims", "Input type",  "Input Strides", "Concrete Inputs", "is_recompute"};
@@ -294,7 +309,8 @@ static int add_planned(tl_table *out, const tl_groups *groups, const tl_table *u
 	case TIME_MEAN:
 		return tl__aggregate_mean_us(out, p->name, groups, source, err);
 	case KERNELS:
-		TL_TRY(tl__table_summarize_kernels(out, p->name, groups, unified, p->source, err));
+		TL_TRY(tl__table_summarize_kernels_and_stacks(out, p->name, options->call_stack ? STACKS : NULL, groups,
+							      unified, p->source, err));
 		TL_TRY(tl__table_add_truncated(out, p->name, "trunc_kernel_details", err));
 		return !options->overlap
 			       ? 0
@@ -302,6 +318,16 @@ static int add_planned(tl_table *out, const tl_groups *groups, const tl_table *u
 	default:
 		return tl__table_aggregate(out, p->name, groups, unified, p->source, p->how, err);
 	}
+}
+
+/* The columns stand behind all that were planned. */
+static int replace_stacks(tl_table *out, bool debug, tl_error *err)
+{
+	ptrdiff_t at = tl_table_find_column(out, STACKS);
+	if (at < 0)
+		return 0;
+	tl__table_move_column(out, (size_t)at, out->columns.n - 1);
+	return tl__call_stack_columns(out, STACKS, "kernel_details_summary", debug, err);
 }
 
 static int summarize(tl_table *out, const tl_groups *groups, const tl_table *unified, const tl_summary_options *options,
@@ -312,6 +338,8 @@ static int summarize(tl_table *out, const tl_groups *groups, const tl_table *uni
 	TL_TRY(tl__aggregate_keys(out, groups, unified, group_keys, n_keys, err));
 	for (size_t i = 0; i < sizeof plan / sizeof plan[0]; i++)
 		TL_TRY(add_planned(out, groups, unified, &plan[i], options, err));
+	if (options->call_stack)
+		TL_TRY(replace_stacks(out, options->call_stack_debug, err));
 	/* Stable: rows of equal time stay in order of their first event. */
 	if (options->overlap)
 		TL_TRY(tl__overlap_sort(out, keys, N_KEYS, order[0].column, err));

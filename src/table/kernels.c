@@ -178,45 +178,69 @@ static bool record_less(const void *context, uint32_t a, uint32_t b)
 	return order ? order < 0 : p->n < q->n;
 }
 
-/* Ascending by (total, name); fault 11 of spec 02 section 12: launch order is lost. */
-static const tl_value *sorted_list(tl_table *out, const tl_value *records, size_t n)
+/* The call stack of item `i` of the template: its id in the pool of the table. */
+static tl_value stack_id(const summary *s, size_t i)
+{
+	if (s->column->storage != TL_COL_KERNELS)
+		return TL_VALUE_INT(TL_STR_NONE);
+	return TL_VALUE_INT(kernel_at(s->table, s->column, s->rows[0], i)->call_stack);
+}
+
+/*
+ * Ascending by (total, name); fault 11 of spec 02 section 12: launch order is lost. `stacks` (may be NULL): the call
+ * stacks in the same order.
+ */
+static int sort_records(tl_table *out, const summary *s, const tl_value *records, size_t n, const tl_value **cell,
+			const tl_value **stacks)
 {
 	uint32_t *order = tl__malloc(2 * n * sizeof *order);
 	tl_value *sorted = tl__arena_alloc(&out->arena, n * sizeof *sorted);
-	const tl_value *list = NULL;
-	if (order && sorted) {
+	tl_value *ids = stacks ? tl__arena_alloc(&out->arena, n * sizeof *ids) : NULL;
+	bool ready = order && sorted && (ids || !stacks);
+	if (ready) {
 		for (uint32_t i = 0; i < n; i++)
 			order[i] = i;
 		tl__sort_indices(order, order + n, n, record_less, records);
 		for (size_t i = 0; i < n; i++)
 			sorted[i] = records[order[i]];
-		list = tl__table_value(out, (tl_value){.kind = TL_V_LIST, .n = (uint32_t)n, .items = sorted});
+		for (size_t i = 0; stacks && i < n; i++)
+			ids[i] = stack_id(s, order[i]);
+		*cell = tl__table_value(out, (tl_value){.kind = TL_V_LIST, .n = (uint32_t)n, .items = sorted});
+		if (stacks)
+			*stacks = tl__table_value(out, (tl_value){.kind = TL_V_LIST, .n = (uint32_t)n, .items = ids});
 	}
 	tl__free(order);
-	return list;
+	return ready && *cell && (!stacks || *stacks) ? 0 : TL_ENOMEM;
 }
 
-static int summarize(tl_table *out, const summary *s, const tl_value **cell)
+static int summarize(tl_table *out, const summary *s, const tl_value **cell, const tl_value **stacks)
 {
 	size_t n = s->n ? list_length(s->column, s->rows[0]) : 0;
 	if (!n) {
 		*cell = tl__table_list(out, NULL, 0, false);
+		if (stacks)
+			*stacks = *cell;
 		return *cell ? 0 : TL_ENOMEM;
 	}
 	tl_value *records = tl__malloc(n * sizeof *records);
 	int code = records ? 0 : TL_ENOMEM;
 	for (size_t i = 0; i < n && code == 0; i++)
 		code = summary_record(out, s, i, &records[i]);
-	if (code == 0) {
-		*cell = sorted_list(out, records, n);
-		code = *cell ? 0 : TL_ENOMEM;
-	}
+	if (code == 0)
+		code = sort_records(out, s, records, n, cell, stacks);
 	tl__free(records);
 	return code;
 }
 
 int tl__table_summarize_kernels(tl_table *out, const char *name, const tl_groups *groups, const tl_table *table,
 				const char *source, tl_error *err)
+{
+	return tl__table_summarize_kernels_and_stacks(out, name, NULL, groups, table, source, err);
+}
+
+int tl__table_summarize_kernels_and_stacks(tl_table *out, const char *name, const char *stacks_name,
+					   const tl_groups *groups, const tl_table *table, const char *source,
+					   tl_error *err)
 {
 	const tl_column *found = tl__table_column(table, source);
 	if (!found)
@@ -229,7 +253,10 @@ int tl__table_summarize_kernels(tl_table *out, const char *name, const tl_groups
 				groups->n);
 
 	size_t n_rows = groups->start[groups->n];
-	tl_column *to = tl__table_add(out, name, "", TL_COL_VALUE);
+	bool added = tl__table_add(out, name, "", TL_COL_VALUE) &&
+		     (!stacks_name || tl__table_add(out, stacks_name, "", TL_COL_VALUE));
+	tl_column *to = added ? tl__table_column(out, name) : NULL;
+	tl_column *stacks = added && stacks_name ? tl__table_column(out, stacks_name) : NULL;
 	uint32_t *kept = tl__malloc(n_rows * sizeof *kept);
 	int64_t *durations = tl__malloc(n_rows * sizeof *durations), *scratch = tl__malloc(n_rows * sizeof *scratch);
 	int code = to && kept && durations && scratch ? 0 : TL_ENOMEM;
@@ -244,7 +271,7 @@ int tl__table_summarize_kernels(tl_table *out, const char *name, const tl_groups
 			if (own && own == length)
 				kept[s.n++] = groups->rows[i];
 		}
-		code = summarize(out, &s, &to->val[g]);
+		code = summarize(out, &s, &to->val[g], stacks ? &stacks->val[g] : NULL);
 	}
 	tl__free(kept);
 	tl__free(durations);

@@ -167,6 +167,13 @@ int tl__table_add_percentages(tl_table *table, const char *column, tl_error *err
 int tl__table_summarize_kernels(tl_table *out, const char *name, const tl_groups *groups, const tl_table *table,
 				const char *source, tl_error *err);
 /**
+ * The same, and `stacks_name` (NULL: not wanted) right of it: for each record the call stack of its kernel, as a list
+ * of the ids of tl_kernel.call_stack.
+ */
+int tl__table_summarize_kernels_and_stacks(tl_table *out, const char *name, const char *stacks_name,
+					   const tl_groups *groups, const tl_table *table, const char *source,
+					   tl_error *err);
+/**
  * Adds `trunc_name`, the short form of a summary column, right of it (empty for an empty list): names cut to 64
  * characters, means rounded to two decimals. Missing source: nothing.
  */
