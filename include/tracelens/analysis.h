@@ -65,8 +65,10 @@ TL_API int tl_analyzer_gpu_timeline(tl_table **out, tl_analyzer *analyzer, const
 typedef struct tl_launcher_options {
 	bool kernel_details; /**< `kernel_details` (list of name, dur in µs, stream) and `num_kernels` */
 	bool id_columns;     /**< `pid`, `tid`, `external_id` */
-	bool start;          /**< `ts`: start in µs on the clock of the trace */
-	bool no_arguments;   /**< leave `Input Dims`, `Input type`, `Input Strides`, `Concrete Inputs` out */
+	bool overlap;        /**< `overlapping_kernel_names`, `overlapping_kernels_details`, `overlap_pct` */
+	bool start;          /**< `ts`: start in µs from the base of the trace (tl_events_base_us) */
+	bool call_stack;   /**< `call_stack` and `parent_module`; needs kernel_details and a tree with Python frames */
+	bool no_arguments; /**< leave `Input Dims`, `Input type`, `Input Strides`, `Concrete Inputs` out */
 } tl_launcher_options;
 
 /**
@@ -86,13 +88,18 @@ typedef enum tl_statistic {
 	TL_STAT_MAX
 } tl_statistic;
 
-/** How a table is summed up by groups. */
+/** How a table is summed up by groups; what a summary cannot use it ignores. */
 typedef struct tl_stat_options {
 	const tl_statistic *statistics; /**< in the order of their columns; NULL: see each function */
 	size_t n_statistics;
-	const char *name; /**< only rows of this operation; NULL: all */
-	bool percent;     /**< tl_launchers_by_args: adds `Percentage (%)` and `Cumulative Percentage (%)` */
-	bool truncated;   /**< adds a `trunc_...` column of short kernel texts right of each kernel summary */
+	const char *name;          /**< only rows of this operation; NULL: all */
+	bool percent;              /**< by arguments: adds `Percentage (%)` and `Cumulative Percentage (%)` */
+	bool truncated;            /**< adds a `trunc_...` column of short texts right of each kernel summary */
+	bool overlap;              /**< group by overlapping kernels, too, and show them; needs their columns */
+	bool group_by_num_kernels; /**< group by the number of kernels, too */
+	bool first_occurrence;     /**< by arguments: adds `first_occurrence_time`; needs the column `ts` */
+	bool call_stack;           /**< unified: adds `entry_point` and `call_stack_full`; needs call stacks */
+	int64_t top;               /**< > 0: only the first so many rows; percentages stay those of all */
 } tl_stat_options;
 
 /**
@@ -111,6 +118,7 @@ typedef struct tl_metrics_options {
 	bool backward;       /**< metrics of the backward pass of forward operations, over its kernels */
 	bool kernel_details; /**< `kernel_details` (with `gpu_op_uid`) and `num_kernels` */
 	bool arguments;      /**< `Input Dims`, `Input type`, `Input Strides`, `Concrete Inputs` */
+	bool overlap;        /**< `overlapping_kernel_names`, `overlapping_kernels_details`, `overlap_pct` */
 } tl_metrics_options;
 
 /**
@@ -121,11 +129,18 @@ typedef struct tl_metrics_options {
  */
 TL_API int tl_analyzer_metrics(tl_table **out, tl_analyzer *analyzer, const tl_row *events, size_t n,
 			       const tl_metrics_options *options, tl_error *err);
-/** As tl_analyzer_metrics of all events of a family ("GEMM", "SDPA", ...; tl_family_name) by UID. TL_ENOTFOUND. */
+/** As tl_analyzer_metrics of all events of a family ("GEMM", "SDPA", ...; tl_analyzer_family), by UID. TL_ENOTFOUND. */
 TL_API int tl_analyzer_family_metrics(tl_table **out, tl_analyzer *analyzer, const char *family,
 				      const tl_metrics_options *options, tl_error *err);
-/** Names of the families, in the order of their sheets; NULL past the last. A constant. */
-TL_API const char *tl_family_name(size_t index);
+/** Names of the families, those of registered models included, in the order of their sheets; NULL past the last. */
+TL_API const char *tl_analyzer_family(const tl_analyzer *analyzer, size_t index);
+/**
+ * Family of an operation by its exact name ("aten::mm": "GEMM"), or NULL when it has no model; and its category as
+ * reports show it ("GEMM", "NORM_fwd", "other"), where `first_kernel` is the name of its first kernel or NULL. Belong
+ * to the analyser.
+ */
+TL_API const char *tl_analyzer_family_of(tl_analyzer *analyzer, const char *name);
+TL_API const char *tl_analyzer_category_of(tl_analyzer *analyzer, const char *name, const char *first_kernel);
 
 /**
  * Summary of a table of metrics by operation name and parameters, heaviest first (default statistics: mean and sample
@@ -138,7 +153,7 @@ TL_API int tl_metrics_summary(tl_table **out, const tl_table *metrics, const tl_
  * launcher; and its summary by operation and arguments.
  */
 TL_API int tl_analyzer_unified(tl_table **out, tl_analyzer *analyzer, tl_error *err);
-TL_API int tl_unified_summary(tl_table **out, const tl_table *unified, tl_error *err);
+TL_API int tl_unified_summary(tl_table **out, const tl_table *unified, const tl_stat_options *options, tl_error *err);
 
 /* ---- kernels and collectives ---- */
 
@@ -185,13 +200,14 @@ typedef struct tl_module {
 typedef struct tl_modules tl_modules;
 
 /**
- * The modules at and below `root` with their GPU time. Needs a tree with Python frames.
+ * The modules at and below `root` with their GPU time. Needs a tree with Python frames. Does not need the analyser
+ * afterwards, but the tree.
  * @param root UID of an nn.Module; TL_ROW_NONE: all outermost modules of the trace
  * @param depth levels below the root to go into; SIZE_MAX: all
  * @param[out] out freed with tl_modules_free
  * @return 0, TL_EINVAL (no Python frames in the tree, root is no nn.Module), TL_ENOMEM
  */
-TL_API int tl_modules_new(tl_modules **out, const tl_tree *tree, tl_row root, size_t depth, tl_error *err);
+TL_API int tl_modules_new(tl_modules **out, tl_analyzer *analyzer, tl_row root, size_t depth, tl_error *err);
 TL_API void tl_modules_free(tl_modules *modules);
 TL_API size_t tl_modules_count(const tl_modules *modules);
 /** A module by its index, or NULL. Belongs to `modules`. */

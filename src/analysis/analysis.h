@@ -13,8 +13,6 @@
 #include "tracelens/analysis.h"
 #include "tree/tree.h"
 
-/* tl_analyzer_options is public now: include/tracelens/analysis.h. Add what the analyses need there. */
-
 /** How summaries are grouped and what they show. Zero-initialise for the defaults; NULL stands for them, too. */
 typedef struct tl_summary_options {
 	bool overlap;              /* the `_kl_overlap` form: group by overlapping kernels, too, and show them */
@@ -58,6 +56,9 @@ int tl__ops_unique_args(tl_table **out, const tl_table *launchers, const tl_summ
 /* analysis/metrics.c: spec 02 sections 4 and 8 */
 /** Metrics of every event whose model belongs to `sheet`; forward or backward. */
 int tl__perf_metrics(tl_table **out, tl_analyzer *a, const char *sheet, bool backward, tl_error *err);
+/** The same of given events, in their order; those without a model have no row. */
+int tl__perf_metrics_of_events(tl_table **out, tl_analyzer *a, const tl_row *events, size_t n, bool backward,
+			       tl_error *err);
 int tl__perf_metrics_summary(tl_table **out, const tl_table *metrics, const tl_summary_options *options, tl_error *err);
 /**
  * The sheets of one family ("GEMM"; "SDPA_fwd" and "SDPA_bwd"), and with `overlap` behind them the same in the

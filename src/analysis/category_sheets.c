@@ -278,7 +278,7 @@ static int add_columns(builder *b, tl_error *err)
 
 static int fill(builder *b, const char *sheet, part which, bool for_sheet, tl_error *err)
 {
-	int code = choose_events(b, sheet, which, for_sheet);
+	int code = sheet ? choose_events(b, sheet, which, for_sheet) : 0;
 	if (code == TL_ENOTFOUND)
 		return tl__fail(err, code, "there is no sheet '%s'", sheet);
 	if (code == 0) {
@@ -288,7 +288,7 @@ static int fill(builder *b, const char *sheet, part which, bool for_sheet, tl_er
 	if (code == 0)
 		code = measure(b);
 	if (code == TL_ELIMIT)
-		return tl__fail(err, code, "too many kernels in sheet '%s'", sheet);
+		return tl__fail(err, code, "too many kernels in sheet '%s'", tl_table_name(b->table));
 	if (code < 0)
 		return tl__analyzer_fail(b->a, code, err);
 	b->events.n = b->rows.n;
@@ -296,6 +296,13 @@ static int fill(builder *b, const char *sheet, part which, bool for_sheet, tl_er
 		b->events.v[i] = b->rows.v[i].event;
 	b->table->rows = b->rows.n;
 	return add_columns(b, err);
+}
+
+static void builder_free(builder *b)
+{
+	TL_VEC_FREE(&b->events);
+	TL_VEC_FREE(&b->rows);
+	TL_VEC_FREE(&b->params);
 }
 
 static int metrics_table(tl_table **out, tl_analyzer *a, const char *name, const char *sheet, bool backward, part which,
@@ -306,9 +313,7 @@ static int metrics_table(tl_table **out, tl_analyzer *a, const char *name, const
 	*out = NULL;
 	b.table = tl__table_new(name, a->strings, 0);
 	int code = b.table ? fill(&b, sheet, which, for_sheet, err) : tl__nomem(err);
-	TL_VEC_FREE(&b.events);
-	TL_VEC_FREE(&b.rows);
-	TL_VEC_FREE(&b.params);
+	builder_free(&b);
 	if (code < 0)
 		tl_table_free(b.table);
 	else
@@ -319,6 +324,27 @@ static int metrics_table(tl_table **out, tl_analyzer *a, const char *name, const
 int tl__perf_metrics(tl_table **out, tl_analyzer *a, const char *sheet, bool backward, tl_error *err)
 {
 	return metrics_table(out, a, sheet, sheet, backward, PART_ALL, false, err);
+}
+
+int tl__perf_metrics_of_events(tl_table **out, tl_analyzer *a, const tl_row *events, size_t n, bool backward,
+			       tl_error *err)
+{
+	builder b = {.a = a, .backward = backward};
+	size_t first;
+	*out = NULL;
+	b.table = tl__table_new("perf_metrics", a->strings, 0);
+	int code = b.table && TL_VEC_RESERVE(&b.events, n) == 0 ? 0 : tl__nomem(err);
+	for (size_t i = 0; i < n && code == 0; i++)
+		if (!backward || tl__tree_backward_of(a->tree, events[i], &first) > 0)
+			b.events.v[b.events.n++] = events[i];
+	if (code == 0)
+		code = fill(&b, NULL, PART_ALL, false, err);
+	builder_free(&b);
+	if (code < 0)
+		tl_table_free(b.table);
+	else
+		*out = b.table;
+	return code;
 }
 
 /* ---- summary ---- */

@@ -113,3 +113,19 @@ int tl__gpu_timeline(tl_table **out, tl_analyzer *a, const double *micro_idle_us
 	*out = table;
 	return 0;
 }
+
+int tl_breakdown_table(tl_table **out, const tl_breakdown *breakdown, bool with_threshold, tl_error *err)
+{
+	*out = NULL;
+	if (!breakdown)
+		return tl__fail(err, TL_EINVAL, "which breakdown?");
+	block b = {.total = breakdown->total};
+	b.n = timeline_rows(b.rows, breakdown, with_threshold);
+	tl_table *table = tl__table_new("gpu_timeline", NULL, b.n);
+	if (!table || fill(table, &b, 1, false) < 0) {
+		tl_table_free(table);
+		return tl__nomem(err);
+	}
+	*out = table;
+	return 0;
+}
