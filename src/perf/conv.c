@@ -4,11 +4,10 @@
 
 #include "perf/args.h"
 #include "perf/families.h"
+#include "perf/formulas.h"
 
 typedef struct conv {
-	tl_shape x, w, y;
-	tl_shape stride, padding, dilation, output_padding;
-	bool bias, transposed;
+	tl_conv s; /* what the formulas need */
 	int64_t groups;
 	const char *types[2];
 	const tl_value *stride_x, *stride_w;
@@ -16,7 +15,7 @@ typedef struct conv {
 } conv;
 
 /* Output sizes: (in + 2p - d (k - 1) - 1) / s + 1, or when transposed (in - 1) s - 2p + d (k - 1) + op + 1. */
-static const char *output_shape(conv *c)
+const char *tl__conv_output(tl_conv *c)
 {
 	c->y.rank = c->x.rank;
 	c->y.dim[0] = c->x.dim[0];
@@ -38,14 +37,14 @@ static const char *output_shape(conv *c)
 }
 
 /* FLOPs = 2 out w[1:], or 2 x w[1:] when transposed; plus out when there is a bias. */
-static double flops_fwd(const conv *c)
+double tl__conv_flops(const tl_conv *c)
 {
 	double w = tl__shape_volume(&c->w, 1), y = tl__shape_volume(&c->y, 0);
 	return (c->transposed ? tl__shape_volume(&c->x, 0) : y) * 2 * w + (c->bias ? y : 0);
 }
 
 /* Gradients of input and weight (each as the forward), and of the bias. */
-static double flops_bwd(const conv *c)
+double tl__conv_flops_bwd(const tl_conv *c)
 {
 	const tl_shape *rows = c->transposed ? &c->x : &c->y;
 	double y = tl__shape_volume(&c->y, 0), n = (double)rows->dim[0];
@@ -54,38 +53,48 @@ static double flops_bwd(const conv *c)
 	return input + weight + (c->bias ? y : 0);
 }
 
+/* bytes = (x + out + C_out when biased) x_size + w w_size. */
+double tl__conv_bytes(const tl_conv *c, double size_x, double size_w)
+{
+	double x = tl__shape_volume(&c->x, 0), w = tl__shape_volume(&c->w, 0), y = tl__shape_volume(&c->y, 0);
+	return (x + y + (c->bias ? (double)c->y.dim[1] : 0)) * size_x + w * size_w;
+}
+
+/* Both gradients: twice (x + out) and w; the bias part, out + C_out, is in elements: reference value, fault C4. */
+double tl__conv_bytes_bwd(const tl_conv *c, double size_x, double size_w)
+{
+	double x = tl__shape_volume(&c->x, 0), w = tl__shape_volume(&c->w, 0), y = tl__shape_volume(&c->y, 0);
+	return ((y + x) * size_x + w * size_w) * 2 + (c->bias ? y + (double)c->y.dim[1] : 0);
+}
+
 /* Operands of two dtypes, which the reference refuses, count each with its own size (fault C8). */
 static tl_perf_cost bytes(const conv *c, bool backward)
 {
 	int sx = tl__dtype_bytes(c->types[0]), sw = tl__dtype_bytes(c->types[1]);
-	double x = tl__shape_volume(&c->x, 0), w = tl__shape_volume(&c->w, 0), y = tl__shape_volume(&c->y, 0);
-	double channels = c->bias ? (double)c->y.dim[1] : 0;
-	if (backward) /* the bias part is in elements: reference value, fault C4 */
-		return tl__cost_if(sx && sw, ((y + x) * sx + w * sw) * 2 + (c->bias ? y + channels : 0));
-	return tl__cost_if(sx && sw, (x + y + channels) * sx + w * sw);
+	return tl__cost_if(sx && sw, backward ? tl__conv_bytes_bwd(&c->s, sx, sw) : tl__conv_bytes(&c->s, sx, sw));
 }
 
 static int list(const conv *c, bool backward, tl_arena *arena, tl_perf_result *out)
 {
 	static const char *const names[] = {"conv1d", "conv2d", "conv3d"};
 	tl__perf_begin(out);
-	TL_TRY(tl__param_text(out, arena, "convNd", names[c->x.rank - 3]));
-	TL_TRY(tl__param_shape(out, arena, "input_shape", &c->x));
-	TL_TRY(tl__param_shape(out, arena, "filter_shape", &c->w));
+	TL_TRY(tl__param_text(out, arena, "convNd", names[c->s.x.rank - 3]));
+	TL_TRY(tl__param_shape(out, arena, "input_shape", &c->s.x));
+	TL_TRY(tl__param_shape(out, arena, "filter_shape", &c->s.w));
 	TL_TRY(tl__param_texts(out, arena, "dtype_input_weight", c->types, 2));
 	TL_TRY(tl__param_tuple(out, arena, "input_stride", c->stride_x));
 	TL_TRY(tl__param_tuple(out, arena, "weight_stride", c->stride_w));
 	tl__param(out, "bias", c->bias_param);
-	TL_TRY(tl__param_shape(out, arena, "stride", &c->stride));
-	TL_TRY(tl__param_shape(out, arena, "padding", &c->padding));
-	TL_TRY(tl__param_shape(out, arena, "dilation", &c->dilation));
-	tl__param_bool(out, "transposed_conv", c->transposed);
-	TL_TRY(tl__param_shape(out, arena, "output_padding", &c->output_padding));
+	TL_TRY(tl__param_shape(out, arena, "stride", &c->s.stride));
+	TL_TRY(tl__param_shape(out, arena, "padding", &c->s.padding));
+	TL_TRY(tl__param_shape(out, arena, "dilation", &c->s.dilation));
+	tl__param_bool(out, "transposed_conv", c->s.transposed);
+	TL_TRY(tl__param_shape(out, arena, "output_padding", &c->s.output_padding));
 	tl__param_int(out, "groups", c->groups);
 
-	out->flops_bwd = tl__cost_int(flops_bwd(c));
+	out->flops_bwd = tl__cost_int(tl__conv_flops_bwd(&c->s));
 	out->bytes_bwd = bytes(c, true);
-	out->flops = backward ? out->flops_bwd : tl__cost_int(flops_fwd(c));
+	out->flops = backward ? out->flops_bwd : tl__cost_int(tl__conv_flops(&c->s));
 	out->bytes = backward ? out->bytes_bwd : bytes(c, false);
 	out->maf = "matrix";
 	out->precision = tl__dtype_precision(c->types[0]);
@@ -96,11 +105,11 @@ static int list(const conv *c, bool backward, tl_arena *arena, tl_perf_result *o
 static const char *read_operands(conv *c, const tl_perf_input *in, size_t slot)
 {
 	memset(c, 0, sizeof *c);
-	if (!tl__arg_shape(&c->x, in->dims, slot) || !tl__arg_shape(&c->w, in->dims, slot + 1))
+	if (!tl__arg_shape(&c->s.x, in->dims, slot) || !tl__arg_shape(&c->s.w, in->dims, slot + 1))
 		return "shapes of input and weight are needed";
-	if (c->x.rank < 3 || c->x.rank > 5)
+	if (c->s.x.rank < 3 || c->s.x.rank > 5)
 		return "the input is not of three to five dimensions";
-	if (c->w.rank != c->x.rank)
+	if (c->s.w.rank != c->s.x.rank)
 		return "input and weight differ in rank";
 	c->types[0] = tl__arg_text(in->types, slot);
 	c->types[1] = tl__arg_text(in->types, slot + 1);
@@ -133,15 +142,15 @@ static bool spatial(tl_shape *out, const tl_value *literal, size_t rank, int64_t
 /* Stride, padding, dilation, transposed, output padding and groups from six slots in a row. */
 static int read_scalars(conv *c, const char **why, const tl_perf_input *in, size_t slot, tl_arena *arena)
 {
-	size_t rank = c->x.rank - 2;
+	size_t rank = c->s.x.rank - 2;
 	struct {
 		tl_shape *out;
 		size_t slot;
 		int64_t fallback;
-	} lists[] = {{&c->stride, slot, 1},
-		     {&c->padding, slot + 1, 0},
-		     {&c->dilation, slot + 2, 1},
-		     {&c->output_padding, slot + 4, 0}};
+	} lists[] = {{&c->s.stride, slot, 1},
+		     {&c->s.padding, slot + 1, 0},
+		     {&c->s.dilation, slot + 2, 1},
+		     {&c->s.output_padding, slot + 4, 0}};
 	tl_value v;
 	bool ok;
 
@@ -156,7 +165,7 @@ static int read_scalars(conv *c, const char **why, const tl_perf_input *in, size
 	TL_TRY(tl__arg_literal(&v, &ok, in->concrete, slot + 3, arena));
 	if (!ok || !tl__to_int(tl__value_at(in->concrete, slot + 5), &c->groups))
 		return 0;
-	c->transposed = tl__truth(&v);
+	c->s.transposed = tl__truth(&v);
 	*why = NULL;
 	return 0;
 }
@@ -164,7 +173,7 @@ static int read_scalars(conv *c, const char **why, const tl_perf_input *in, size
 static int eval(conv *c, const char *why, bool backward, tl_arena *arena, tl_perf_result *out)
 {
 	if (!why)
-		why = output_shape(c);
+		why = tl__conv_output(&c->s);
 	return why ? tl__perf_fail(out, why) : list(c, backward, arena, out);
 }
 
@@ -175,8 +184,8 @@ int tl__model_conv(const tl_perf_input *in, tl_arena *arena, tl_perf_result *out
 	const char *why = read_operands(&c, in, 0);
 	if (!why)
 		TL_TRY(read_scalars(&c, &why, in, 3, arena));
-	c.bias = tl__value_count(in->dims) == 3;
-	c.bias_param = TL_VALUE_BOOL(c.bias);
+	c.s.bias = tl__value_count(in->dims) == 3;
+	c.bias_param = TL_VALUE_BOOL(c.s.bias);
 	return eval(&c, why, false, arena, out);
 }
 
@@ -190,8 +199,8 @@ int tl__model_conv_bwd(const tl_perf_input *in, tl_arena *arena, tl_perf_result 
 	const char *why = read_operands(&c, in, 1);
 	if (!why)
 		TL_TRY(read_scalars(&c, &why, in, 4, arena));
-	c.bias = tl__arg_given(in->dims, 3);
-	c.bias_param = c.bias ? TL_VALUE_BOOL(true) : (tl_value){.kind = TL_V_LIST};
+	c.s.bias = tl__arg_given(in->dims, 3);
+	c.bias_param = c.s.bias ? TL_VALUE_BOOL(true) : (tl_value){.kind = TL_V_LIST};
 	return eval(&c, why, true, arena, out);
 }
 
@@ -207,12 +216,12 @@ static int read_fused(conv *c, const char **why, const tl_perf_input *in, tl_are
 	*why = read_operands(c, in, 0);
 	if (*why)
 		return 0;
-	size_t rank = c->x.rank - 2;
-	c->bias = true;
+	size_t rank = c->s.x.rank - 2;
+	c->s.bias = true;
 	c->bias_param = TL_VALUE_BOOL(true);
 	c->groups = 1;
-	repeat(&c->dilation, 1, rank);
-	repeat(&c->output_padding, 0, rank);
+	repeat(&c->s.dilation, 1, rank);
+	repeat(&c->s.output_padding, 0, rank);
 	TL_TRY(tl__arg_literal(&first, &ok, in->concrete, 3, arena));
 	TL_TRY(tl__arg_literal(&second, &ok2, in->concrete, 4, arena));
 	if (ok && ok2 && first.kind == TL_V_INT && first.i == 0) {
@@ -220,7 +229,7 @@ static int read_fused(conv *c, const char **why, const tl_perf_input *in, tl_are
 		first = second;
 		second = padding;
 	}
-	if (!ok || !ok2 || !spatial(&c->stride, &first, rank, 1) || !spatial(&c->padding, &second, rank, 0))
+	if (!ok || !ok2 || !spatial(&c->s.stride, &first, rank, 1) || !spatial(&c->s.padding, &second, rank, 0))
 		*why = "stride or padding is no integer";
 	return 0;
 }

@@ -6,6 +6,7 @@
  */
 #include "perf/args.h"
 #include "perf/families.h"
+#include "perf/formulas.h"
 
 static const char no_tensors[] = "shapes and dtypes of the tensors are needed";
 
@@ -16,6 +17,12 @@ static void rate(tl_perf_result *out, const char *type)
 }
 
 /* ---- all-reduce ---- */
+
+/* What is handed in is read once, the result written once; what moves between GPUs is not counted. */
+double tl__collective_bytes(double n_in, double n_out, double size)
+{
+	return (n_in + n_out) * size;
+}
 
 /* Tensor in slot 1, read and written. */
 int tl__model_custom_all_reduce(const tl_perf_input *in, tl_arena *arena, tl_perf_result *out)
@@ -30,7 +37,7 @@ int tl__model_custom_all_reduce(const tl_perf_input *in, tl_arena *arena, tl_per
 	TL_TRY(tl__param_text(out, arena, "dtype_in", type));
 	TL_TRY(tl__param_tuple(out, arena, "stride_input", tl__value_at(in->strides, 1)));
 	out->flops = tl__cost_int(0);
-	out->bytes = tl__cost_if(size, 2 * tl__shape_volume(&x, 0) * size);
+	out->bytes = tl__cost_if(size, tl__collective_bytes(tl__shape_volume(&x, 0), tl__shape_volume(&x, 0), size));
 	rate(out, type);
 	return 0;
 }
@@ -79,7 +86,7 @@ static void exchange(const tl_shape *x, const tl_shape *y, const char *type, tl_
 {
 	int size = tl__dtype_bytes(type);
 	out->flops = tl__cost_int(0);
-	out->bytes = tl__cost_if(size, (tl__shape_volume(x, 0) + tl__shape_volume(y, 0)) * size);
+	out->bytes = tl__cost_if(size, tl__collective_bytes(tl__shape_volume(x, 0), tl__shape_volume(y, 0), size));
 	rate(out, type);
 }
 

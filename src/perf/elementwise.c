@@ -4,6 +4,17 @@
 
 #include "perf/args.h"
 #include "perf/families.h"
+#include "perf/formulas.h"
+
+double tl__stream_bytes(double n1, double size1, double n2, double size2)
+{
+	return n1 * size1 + n2 * size2;
+}
+
+double tl__binary_bytes(double n1, double size1, double n2, double size2, double n_out, double size_out)
+{
+	return n1 * size1 + n2 * size2 + n_out * size_out;
+}
 
 static const char no_input[] = "shape and dtype of the input are needed";
 
@@ -38,7 +49,7 @@ int tl__model_unary(const tl_perf_input *in, tl_arena *arena, tl_perf_result *ou
 	double n = tl__shape_volume(&shape, 0);
 	int size_in = tl__dtype_bytes(type_in), size_out = type_out ? tl__dtype_bytes(type_out) : size_in;
 	out->flops = tl__cost_int(n);
-	out->bytes = tl__cost_if(size_in && size_out, n * size_in + n * size_out);
+	out->bytes = tl__cost_if(size_in && size_out, tl__stream_bytes(n, size_in, n, size_out));
 	return 0;
 }
 
@@ -56,7 +67,7 @@ static int resized(const tl_shape *from, const tl_shape *to, const tl_value *pad
 	double n_in = tl__shape_volume(from, 0), n_out = tl__shape_volume(to, 0);
 	int size = tl__dtype_bytes(type);
 	out->flops = tl__cost_int(n_out);
-	out->bytes = tl__cost_if(size, n_in * size + n_out * size);
+	out->bytes = tl__cost_if(size, tl__stream_bytes(n_in, size, n_out, size));
 	return 0;
 }
 
@@ -151,13 +162,18 @@ int tl__model_quantize_fp8(const tl_perf_input *in, tl_arena *arena, tl_perf_res
 	double n = tl__shape_volume(&shape, 0);
 	int size = tl__dtype_bytes(type);
 	out->flops = tl__cost_int(n);
-	out->bytes = tl__cost_if(size, n * size + n);
+	out->bytes = tl__cost_if(size, tl__stream_bytes(n, size, n, 1));
 	return 0;
 }
 
+/* A scale of one byte for each 32 values: M N in + 2 ceil(M N / 2) + M ceil(N/32) + N ceil(M/32) bytes. */
+double tl__mxfp4_dual_bytes(double m, double n, double size)
+{
+	return m * n * size + 2 * ceil(m * n / 2) + m * ceil(n / 32) + n * ceil(m / 32);
+}
+
 /*
- * quantize_mxfp4_dual: a matrix quantised along rows and along columns, with a scale of one byte for each 32 values:
- * M N in + 2 ceil(M N / 2) + M ceil(N/32) + N ceil(M/32) bytes. Leading dimensions are flattened (the reference
+ * quantize_mxfp4_dual: a matrix quantised along rows and along columns. Leading dimensions are flattened (the reference
  * takes matrices only: fault E12).
  */
 int tl__model_quantize_mxfp4(const tl_perf_input *in, tl_arena *arena, tl_perf_result *out)
@@ -173,19 +189,18 @@ int tl__model_quantize_mxfp4(const tl_perf_input *in, tl_arena *arena, tl_perf_r
 		m *= (double)shape.dim[i];
 	int size = tl__dtype_bytes(type);
 	out->flops = tl__cost_int(total);
-	out->bytes = tl__cost_if(size, total * size + 2 * ceil(total / 2) + m * ceil(n / 32) + n * ceil(m / 32));
+	out->bytes = tl__cost_if(size, tl__mxfp4_dual_bytes(m, n, size));
 	return 0;
 }
 
-/* Elements of the broadcast of two shapes, right aligned; false when they do not fit. */
-static bool broadcast(double *n, const tl_shape *a, const tl_shape *b)
+bool tl__broadcast(tl_shape *out, const tl_shape *a, const tl_shape *b)
 {
-	*n = 1;
-	for (size_t i = 0; i < a->rank || i < b->rank; i++) {
+	out->rank = a->rank > b->rank ? a->rank : b->rank;
+	for (size_t i = 0; i < out->rank; i++) {
 		int64_t x = i < a->rank ? a->dim[a->rank - 1 - i] : 1, y = i < b->rank ? b->dim[b->rank - 1 - i] : 1;
 		if (x != y && x != 1 && y != 1)
 			return false;
-		*n *= (double)(x == 1 ? y : x);
+		out->dim[out->rank - 1 - i] = x == 1 ? y : x;
 	}
 	return true;
 }
@@ -193,11 +208,10 @@ static bool broadcast(double *n, const tl_shape *a, const tl_shape *b)
 /* n_out FLOPs; n1 b1 + n2 b2 + n_out out bytes. */
 static int binary(const tl_perf_input *in, bool output, tl_arena *arena, tl_perf_result *out)
 {
-	tl_shape a, b;
-	double n_out;
+	tl_shape a, b, broadcast;
 	if (!tl__arg_shape(&a, in->dims, 0) || !tl__arg_shape(&b, in->dims, 1) || tl__value_count(in->types) < 2)
 		return tl__perf_fail(out, "shapes and dtypes of two operands are needed");
-	if (!broadcast(&n_out, &a, &b))
+	if (!tl__broadcast(&broadcast, &a, &b))
 		return tl__perf_fail(out, "the operands cannot be broadcast");
 	const char *types[3] = {tl__arg_text(in->types, 0), tl__arg_text(in->types, 1),
 				output ? tl__arg_text(in->types, 2) : NULL};
@@ -214,9 +228,11 @@ static int binary(const tl_perf_input *in, bool output, tl_arena *arena, tl_perf
 	int size1 = tl__dtype_bytes(types[0]), size2 = tl__dtype_bytes(types[1]);
 	/* a scalar tensor first gives the output its size: reference value, fault E6 */
 	int size_out = types[2] ? tl__dtype_bytes(types[2]) : a.rank && b.rank && size2 > size1 ? size2 : size1;
+	double n_out = tl__shape_volume(&broadcast, 0);
 	out->flops = tl__cost_int(n_out);
-	out->bytes = tl__cost_if(size1 && size2 && size_out,
-				 tl__shape_volume(&a, 0) * size1 + tl__shape_volume(&b, 0) * size2 + n_out * size_out);
+	out->bytes = tl__cost_if(
+		size1 && size2 && size_out,
+		tl__binary_bytes(tl__shape_volume(&a, 0), size1, tl__shape_volume(&b, 0), size2, n_out, size_out));
 	return 0;
 }
 

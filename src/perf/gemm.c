@@ -2,10 +2,12 @@
 /* Matrix multiplications: Y[M,N] = A[M,K] B[K,N] (+ bias), B of them when batched. */
 #include "perf/gemm.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "perf/args.h"
 #include "perf/families.h"
+#include "perf/formulas.h"
 
 /* What differs from operation to operation; everything else is common to the family. */
 typedef struct gemm {
@@ -21,17 +23,41 @@ typedef struct gemm {
 } gemm;
 
 /* FLOPs = 2 M N K, plus M N when there is a bias. */
-static double flops(double m, double n, double k, bool bias)
+double tl__gemm_flops(double m, double n, double k, bool bias)
 {
 	return 2 * m * n * k + (bias ? m * n : 0);
 }
 
 /* bytes = M K a + K N b + M N out, plus N bias (the bias as a vector: reference value, fault G8). */
+double tl__gemm_bytes(double m, double n, double k, double a, double b, double out, double bias)
+{
+	return m * k * a + k * n * b + m * n * out + n * bias;
+}
+
+/* bytes = (M a + N b) ceil(K / block). */
+double tl__gemm_scale_bytes(double m, double n, double k, double block, double scale_a, double scale_b)
+{
+	double blocks = ceil(k / block);
+	return m * blocks * scale_a + n * blocks * scale_b;
+}
+
+/* dA = dY B', dB = A' dY, and the bias' gradient as a sum over rows of dY: 4 M N K, plus M N. */
+double tl__gemm_flops_bwd(double m, double n, double k, bool bias)
+{
+	return tl__gemm_flops(m, k, n, false) + tl__gemm_flops(n, k, m, false) + (bias ? m * n : 0);
+}
+
+/* Both products read and write their operands; the bias' gradient reads dY and writes N elements (fault G9). */
+double tl__gemm_bytes_bwd(double m, double n, double k, double size, bool bias)
+{
+	return 2 * (m * k + k * n + m * n) * size + (bias ? (m * n + n) * size : 0);
+}
+
 static tl_perf_cost bytes(const gemm *g, double m, double n, double k, double batch)
 {
 	bool known = g->bytes_a && g->bytes_b && g->bytes_out && (!g->bias || g->bytes_bias);
-	return tl__cost_if(known, batch * (m * k * g->bytes_a + k * n * g->bytes_b + m * n * g->bytes_out +
-					   (g->bias ? n * g->bytes_bias : 0)));
+	return tl__cost_if(known, batch * tl__gemm_bytes(m, n, k, g->bytes_a, g->bytes_b, g->bytes_out,
+							 g->bias ? g->bytes_bias : 0));
 }
 
 static tl_value flag(int f)
@@ -79,7 +105,7 @@ static int finish(const gemm *g, const tl_perf_input *in, tl_arena *arena, tl_pe
 	TL_TRY(tl__gemm_transpose(in, arena, out));
 
 	double m = (double)g->m, n = (double)g->n, k = (double)g->k, batch = g->batched ? (double)g->batch : 1;
-	out->flops = tl__cost_int(batch * flops(m, n, k, g->bias));
+	out->flops = tl__cost_int(batch * tl__gemm_flops(m, n, k, g->bias));
 	out->bytes = bytes(g, m, n, k, batch);
 	out->maf = "matrix";
 	out->precision = tl__dtype_precision(g->types[0]);
@@ -192,10 +218,9 @@ int tl__model_vllm_dynamic_quant(const tl_perf_input *in, tl_arena *arena, tl_pe
 	g.n_types = 2;
 	one_size(&g, tl__dtype_bytes(g.types[0]));
 	TL_TRY(finish(&g, in, arena, out));
-	/* backward: dA = dY B', dB = A' dY */
-	double m = (double)g.m, nn = (double)g.n, k = (double)g.k, size = g.bytes_a;
-	out->flops_bwd = tl__cost_int(4 * m * nn * k);
-	out->bytes_bwd = tl__cost_if(g.bytes_a, 2 * (m * k + k * nn + m * nn) * size);
+	double m = (double)g.m, nn = (double)g.n, k = (double)g.k;
+	out->flops_bwd = tl__cost_int(tl__gemm_flops_bwd(m, nn, k, false));
+	out->bytes_bwd = tl__cost_if(g.bytes_a, tl__gemm_bytes_bwd(m, nn, k, g.bytes_a, false));
 	return 0;
 }
 
@@ -288,10 +313,11 @@ static tl_perf_cost fp4_bytes(const gemm *g)
 {
 	int a = tl__dtype_bytes(g->types[0]), b = tl__dtype_bytes(g->types[1]);
 	int scale_a = tl__dtype_bytes(g->scale_a), scale_b = tl__dtype_bytes(g->scale_b);
-	double m = (double)g->m, n = (double)g->n, half = (double)(g->k / 2);
-	double blocks = (double)(g->k / 32 + (g->k % 32 != 0));
-	return tl__cost_if(a && b, m * half * a + n * half * b + m * blocks * (scale_a ? scale_a : 1) +
-					   n * blocks * (scale_b ? scale_b : 1) + m * n * 2);
+	double m = (double)g->m, n = (double)g->n, k = (double)g->k;
+	/* sizes are those of pairs of values: traces name two values a byte as one element */
+	return tl__cost_if(a && b,
+			   tl__gemm_bytes(m, n, k, a / 2.0, b / 2.0, 2, 0) +
+				   tl__gemm_scale_bytes(m, n, k, 32, scale_a ? scale_a : 1, scale_b ? scale_b : 1));
 }
 
 /* hipblaslt_gemm_fp4: 2 M N K, K counted in values. */
@@ -322,7 +348,7 @@ int tl__model_gemm_a4w4(const tl_perf_input *in, tl_arena *arena, tl_perf_result
 	g.scale_b = tl__arg_text(in->types, 3);
 	TL_TRY(finish(&g, in, arena, out));
 	out->bytes = fp4_bytes(&g);
-	out->flops_bwd = tl__cost_int(4 * (double)g.m * (double)g.n * (double)g.k);
+	out->flops_bwd = tl__cost_int(tl__gemm_flops_bwd((double)g.m, (double)g.n, (double)g.k, false));
 	out->bytes_bwd = tl__cost_unknown(); /* the dtype of the gradients is not in the event */
 	return 0;
 }

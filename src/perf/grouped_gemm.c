@@ -2,7 +2,32 @@
 /* Grouped matrix multiplications: G matrices share the rows of one tall X. */
 #include "perf/args.h"
 #include "perf/families.h"
+#include "perf/formulas.h"
 #include "util/alloc.h"
+
+/* FLOPs = 2 M K N: every row meets one matrix. */
+double tl__grouped_gemm_flops(double m, double k, double n)
+{
+	return 2 * m * k * n;
+}
+
+/* bytes = (M K + G K N) in + M N out. */
+double tl__grouped_gemm_bytes(double m, double k, double n, double g, double in, double out)
+{
+	return (m * k + g * k * n) * in + m * n * out;
+}
+
+/* Gradients of X and W, each as the forward. */
+double tl__grouped_gemm_flops_bwd(double m, double k, double n)
+{
+	return 4 * m * k * n;
+}
+
+/* dY read twice, X and dX, W and dW. */
+double tl__grouped_gemm_bytes_bwd(double m, double k, double n, double g, double in, double out)
+{
+	return 2 * m * n * out + 2 * m * k * in + 2 * g * k * n * in;
+}
 
 typedef struct pair {
 	int64_t rows, cols;
@@ -118,8 +143,9 @@ int tl__model_grouped_gemm(const tl_perf_input *in, tl_arena *arena, tl_perf_res
 	sizes(&g, in);
 	list(&g, in, out);
 	double m = (double)g.m, k = (double)g.k, n = (double)g.n, count = (double)g.g;
-	out->flops = tl__cost_int(2 * m * k * n);
-	out->bytes = tl__cost_if(g.bytes_in && g.bytes_out, (m * k + count * k * n) * g.bytes_in + m * n * g.bytes_out);
+	out->flops = tl__cost_int(tl__grouped_gemm_flops(m, k, n));
+	out->bytes =
+		tl__cost_if(g.bytes_in && g.bytes_out, tl__grouped_gemm_bytes(m, k, n, count, g.bytes_in, g.bytes_out));
 	return 0;
 }
 
@@ -148,8 +174,8 @@ static int variable_k(const pairs *a, const pairs *b, const tl_perf_input *in, t
 		return TL_ENOMEM;
 	for (size_t i = 0; i < a->n; i++) {
 		double m = (double)a->v[i].rows, k = (double)a->v[i].cols, n = (double)b->v[i].cols;
-		flops += 2 * m * k * n;
-		bytes += (m * k + k * n) * g.bytes_in + m * n * g.bytes_out;
+		flops += tl__grouped_gemm_flops(m, k, n);
+		bytes += tl__grouped_gemm_bytes(m, k, n, 1, g.bytes_in, g.bytes_out);
 		TL_TRY(pair_value(&items[i], arena, a->v[i], b->v[i]));
 	}
 	tl__param(out, "group_pairs", (tl_value){.kind = TL_V_LIST, .n = (uint32_t)a->n, .items = items});

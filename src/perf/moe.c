@@ -9,6 +9,59 @@
 
 #include "perf/args.h"
 #include "perf/families.h"
+#include "perf/formulas.h"
+
+/* ---- formulas ---- */
+
+static double experts_met(const tl_moe *m)
+{
+	return m->experts * (1 - pow((m->experts - m->topk) / m->experts, m->tokens));
+}
+
+static double up_halves(const tl_moe *m)
+{
+	return m->gated ? 2 : 1;
+}
+
+/* First layer: 2 M K N k g FLOPs, g = 2 when gated, else 1. */
+double tl__moe_up_flops(const tl_moe *m)
+{
+	return 2 * m->tokens * m->hidden * m->inter * m->topk * up_halves(m);
+}
+
+double tl__moe_up_bytes(const tl_moe *m)
+{
+	return m->tokens * m->hidden * m->size_in + experts_met(m) * up_halves(m) * m->hidden * m->inter * m->size_w +
+	       m->tokens * m->inter * m->topk * m->size_out;
+}
+
+/* Second layer: 2 M N K k FLOPs. */
+double tl__moe_down_flops(const tl_moe *m)
+{
+	return 2 * m->tokens * m->inter * m->hidden * m->topk;
+}
+
+double tl__moe_down_bytes(const tl_moe *m)
+{
+	return m->tokens * m->inter * m->topk * m->size_in + experts_met(m) * m->inter * m->hidden * m->size_w +
+	       m->tokens * m->hidden * m->size_out;
+}
+
+/* Both layers and the sum over experts: 2 M K N k (g + 1) + M K (2 k - 1) FLOPs. */
+double tl__moe_fused_flops(const tl_moe *m)
+{
+	return 2 * m->tokens * m->hidden * m->inter * m->topk * (up_halves(m) + 1) +
+	       m->tokens * m->hidden * (2 * m->topk - 1);
+}
+
+double tl__moe_fused_bytes(const tl_moe *m)
+{
+	return m->tokens * m->hidden * m->size_in +
+	       experts_met(m) * m->inter * m->hidden * m->size_w * (up_halves(m) + 1) +
+	       m->tokens * m->hidden * m->size_out;
+}
+
+/* ---- what events tell ---- */
 
 typedef struct moe {
 	int64_t tokens, hidden, inter, experts, topk;
@@ -76,10 +129,11 @@ static bool sensible(const moe *m)
 	return m->experts > 0 && m->topk >= 0 && m->topk <= m->experts;
 }
 
-static double experts_met(const moe *m)
+/* What the formulas need. */
+static tl_moe sizes_of(const moe *m)
 {
-	double e = (double)m->experts;
-	return e * (1 - pow((e - (double)m->topk) / e, (double)m->tokens));
+	return (tl_moe){(double)m->tokens, (double)m->hidden, (double)m->inter, (double)m->experts, (double)m->topk,
+			m->gated,          m->size_in,        m->size_w,        m->size_out};
 }
 
 /* Parameters of the family: all but the grouped GEMM. `weight`: its dtype is listed. */
@@ -110,30 +164,22 @@ static void costs(const moe *m, double flops, double bytes, tl_perf_result *out)
 	out->bytes = known ? tl__cost_float(bytes) : tl__cost_unknown();
 }
 
-/* Both layers and the sum over experts: FLOPs 2 M K N k (g + 1) + M K (2 k - 1), g = 2 when gated, else 1. */
 static void fused_costs(const moe *m, tl_perf_result *out)
 {
-	double t = (double)m->tokens, k = (double)m->hidden, n = (double)m->inter, top = (double)m->topk;
-	double layers = m->gated ? 3 : 2, met = experts_met(m);
-	costs(m, 2 * t * k * n * top * layers + t * k * (2 * top - 1),
-	      t * k * m->size_in + met * n * k * m->size_w * layers + t * k * m->size_out, out);
+	tl_moe s = sizes_of(m);
+	costs(m, tl__moe_fused_flops(&s), tl__moe_fused_bytes(&s), out);
 }
 
-/* First layer: 2 M K N k g FLOPs. */
 static void up_costs(const moe *m, tl_perf_result *out)
 {
-	double t = (double)m->tokens, k = (double)m->hidden, n = (double)m->inter, top = (double)m->topk;
-	double halves = m->gated ? 2 : 1, met = experts_met(m);
-	costs(m, 2 * t * k * n * top * halves,
-	      t * k * m->size_in + met * halves * k * n * m->size_w + t * n * top * m->size_out, out);
+	tl_moe s = sizes_of(m);
+	costs(m, tl__moe_up_flops(&s), tl__moe_up_bytes(&s), out);
 }
 
-/* Second layer: 2 M N K k FLOPs. */
 static void down_costs(const moe *m, tl_perf_result *out)
 {
-	double t = (double)m->tokens, k = (double)m->hidden, n = (double)m->inter, top = (double)m->topk;
-	costs(m, 2 * t * n * k * top,
-	      t * n * top * m->size_in + experts_met(m) * n * k * m->size_w + t * k * m->size_out, out);
+	tl_moe s = sizes_of(m);
+	costs(m, tl__moe_down_flops(&s), tl__moe_down_bytes(&s), out);
 }
 
 /* ---- both layers in one kernel ---- */
@@ -437,7 +483,8 @@ int tl__model_moe_grouped(const tl_perf_input *in, tl_arena *arena, tl_perf_resu
 	TL_TRY(tl__param_text(out, arena, "output_dtype", m.out));
 	out->maf = "matrix";
 	out->precision = tl__dtype_precision(m.w);
+	tl_moe sizes = sizes_of(&m);
 	double r = (double)rows, n = (double)w.dim[1], k = (double)w.dim[2];
-	costs(&m, 2 * r * n * k, r * k * m.size_in + experts_met(&m) * n * k * m.size_w + r * n * m.size_out, out);
+	costs(&m, 2 * r * n * k, r * k * m.size_in + experts_met(&sizes) * n * k * m.size_w + r * n * m.size_out, out);
 	return 0;
 }

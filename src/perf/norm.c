@@ -4,35 +4,34 @@
 
 #include "perf/args.h"
 #include "perf/families.h"
+#include "perf/formulas.h"
 
 typedef struct norm {
 	tl_shape shape;
 	const char *type;
 	const tl_value *stride;
-	double elements, channels;
-	bool whole; /* channels are counted as an integer */
-	bool bias, affine, training;
+	tl_norm s;     /* what the formulas need */
+	bool whole;    /* channels are counted as an integer */
 	tl_value mask; /* list of bool; TL_V_NONE for forward */
-	bool grad_input;
 } norm;
 
 /* ---- the reference's formulas (values: faults N3 to N8, N11) ---- */
 
 /* FLOPs = 3 Ch + (3 E when training) + 3 Ch + 2 E. */
-static double flops_fwd(const norm *n)
+double tl__norm_flops(const tl_norm *n)
 {
 	return 6 * n->channels + (n->training ? 3 * n->elements : 0) + 2 * n->elements;
 }
 
 /* bytes = E in + E out + k Ch in, k = 2 (+ 1 affine, + 1 with bias, + 2 training). */
-static double bytes_fwd(const norm *n, double size)
+double tl__norm_bytes(const tl_norm *n, double in, double out)
 {
 	double k = 2 + (n->affine ? 1 : 0) + (n->affine && n->bias ? 1 : 0) + (n->training ? 2 : 0);
-	return n->elements * size * 2 + k * n->channels * size;
+	return n->elements * in + n->elements * out + k * n->channels * in;
 }
 
 /* For each channel of e elements: (3 in evaluation) + 4 e + (5 e when training with input gradient, 2 e without it). */
-static double flops_bwd(const norm *n)
+double tl__norm_flops_bwd(const tl_norm *n)
 {
 	double e = n->elements / n->channels, sum = (n->training ? 0 : 3) + 4 * e;
 	if (n->grad_input)
@@ -44,13 +43,66 @@ static double flops_bwd(const norm *n)
 
 /* E out + E in (twice when training with input gradient), + Ch when training, + Ch affine, + Ch (or 2) affine training.
  */
-static double bytes_bwd(const norm *n, double size)
+double tl__norm_bytes_bwd(const tl_norm *n, double in, double out)
 {
-	double sum = n->elements * size + n->elements * size * (n->grad_input && n->training ? 2 : 1);
-	sum += n->training ? n->channels * size : 0;
+	double sum = n->elements * out + n->elements * in * (n->grad_input && n->training ? 2 : 1);
+	sum += n->training ? n->channels * in : 0;
 	if (n->affine)
-		sum += n->channels * size + (n->training ? n->channels * size * (n->bias ? 2 : 1) : 0);
+		sum += n->channels * in + (n->training ? n->channels * in * (n->bias ? 2 : 1) : 0);
 	return sum;
+}
+
+/* RMS norm: (E/Ch) (2 Ch + 2) + E FLOPs, 2 E when affine. */
+double tl__rms_flops(const tl_norm *n)
+{
+	return n->elements / n->channels * (2 * n->channels + 2) + n->elements * (n->affine ? 2 : 1);
+}
+
+/* E in + E out + (Ch when affine) bytes. */
+double tl__rms_bytes(const tl_norm *n, double in, double out)
+{
+	return n->elements * in + n->elements * out + (n->affine ? n->channels * in : 0);
+}
+
+/*
+ * RMS norm backward: (E when affine) + E, + 6 E with input gradient, + E with weight gradient (2 E when there is more
+ * than one row) FLOPs.
+ */
+double tl__rms_flops_bwd(const tl_norm *n)
+{
+	double e = n->elements, flops = (n->affine ? e : 0) + e + (n->grad_input ? 6 * e : 0);
+	if (n->grad_weight && n->affine)
+		flops += e > n->channels ? 2 * e : e;
+	return flops;
+}
+
+/* E out + 2 E in + (2 Ch when affine) bytes (reference value, fault N8). */
+double tl__rms_bytes_bwd(const tl_norm *n, double in, double out)
+{
+	return n->elements * out + 2 * n->elements * in + (n->affine ? 2 * n->channels * in : 0);
+}
+
+/* Layer norm with modulation of input (T, B, H), E elements: 12 E FLOPs. */
+double tl__modulate_flops(double e)
+{
+	return 12 * e;
+}
+
+/* 2 E + 2 B H elements and 2 T B statistics of 4 bytes. */
+double tl__modulate_bytes(double t, double b, double h, double size)
+{
+	return 2 * t * b * h * size + 2 * b * h * size + 2 * t * b * 4;
+}
+
+double tl__modulate_flops_bwd(double e)
+{
+	return 15 * e;
+}
+
+/* 3 E + 3 B H elements and 2 T B statistics of 4 bytes. */
+double tl__modulate_bytes_bwd(double t, double b, double h, double size)
+{
+	return 3 * t * b * h * size + 2 * b * t * 4 + 3 * b * h * size;
 }
 
 /* ---- common ---- */
@@ -60,12 +112,12 @@ static const char no_input[] = "shape and dtype of the input are needed";
 /* Reads shape, dtype and strides of a slot; a reason when they are not there. */
 static const char *read_input(norm *n, const tl_perf_input *in, size_t slot)
 {
-	*n = (norm){.whole = true, .grad_input = true};
+	*n = (norm){.whole = true, .s = {.grad_input = true}};
 	n->type = tl__arg_text(in->types, slot);
 	if (!tl__arg_shape(&n->shape, in->dims, slot) || !n->type)
 		return no_input;
 	n->stride = tl__value_at(in->strides, slot); /* may be missing: fault E10 */
-	n->elements = tl__shape_volume(&n->shape, 0);
+	n->s.elements = tl__shape_volume(&n->shape, 0);
 	return NULL;
 }
 
@@ -73,7 +125,7 @@ static const char *second_size(norm *n)
 {
 	if (n->shape.rank < 2)
 		return "the input has no channel dimension";
-	n->channels = (double)n->shape.dim[1];
+	n->s.channels = (double)n->shape.dim[1];
 	return NULL;
 }
 
@@ -88,7 +140,7 @@ static int normalised_shape(norm *n, const char **why, const tl_perf_input *in, 
 		*why = "the normalised shape is not understood";
 		return 0;
 	}
-	n->channels = tl__shape_volume(&shape, 0);
+	n->s.channels = tl__shape_volume(&shape, 0);
 	return 0;
 }
 
@@ -103,7 +155,7 @@ static int read_mask(norm *n, const char **why, const tl_perf_input *in, size_t 
 	if (!ok)
 		*why = "the output mask is not understood";
 	else
-		n->grad_input = n->mask.items[0].b;
+		n->s.grad_input = n->mask.items[0].b;
 	return 0;
 }
 
@@ -116,7 +168,7 @@ static int make_mask(norm *n, bool value, uint32_t length, tl_arena *arena)
 	for (uint32_t i = 0; i < length; i++)
 		items[i] = TL_VALUE_BOOL(value);
 	n->mask = (tl_value){.kind = TL_V_LIST, .n = length, .items = items};
-	n->grad_input = value;
+	n->s.grad_input = value;
 	return 0;
 }
 
@@ -128,11 +180,11 @@ static int list(const norm *n, tl_arena *arena, tl_perf_result *out)
 	TL_TRY(tl__param_texts(out, arena, "dtype_in_out", types, 2));
 	TL_TRY(tl__param_tuple(out, arena, "stride_input", n->stride));
 	tl__param(out, "stride_output", TL_VALUE_NONE);
-	bool integer = n->whole && n->channels <= (double)TL_MAX_DIM && n->channels >= -(double)TL_MAX_DIM;
-	tl__param(out, "num_channels", integer ? TL_VALUE_INT((int64_t)n->channels) : TL_VALUE_DOUBLE(n->channels));
-	tl__param_bool(out, "has_bias", n->bias);
-	tl__param_bool(out, "is_affine", n->affine);
-	tl__param_bool(out, "is_training", n->training);
+	bool integer = n->whole && n->s.channels <= (double)TL_MAX_DIM && n->s.channels >= -(double)TL_MAX_DIM;
+	tl__param(out, "num_channels", integer ? TL_VALUE_INT((int64_t)n->s.channels) : TL_VALUE_DOUBLE(n->s.channels));
+	tl__param_bool(out, "has_bias", n->s.bias);
+	tl__param_bool(out, "is_affine", n->s.affine);
+	tl__param_bool(out, "is_training", n->s.training);
 	if (n->mask.kind == TL_V_LIST)
 		tl__param(out, "output_mask", n->mask);
 	out->maf = "vector";
@@ -151,9 +203,9 @@ static int forward(const norm *n, const char *why, tl_arena *arena, tl_perf_resu
 		return tl__perf_fail(out, why);
 	TL_TRY(list(n, arena, out));
 	int size = tl__dtype_bytes(n->type);
-	out->flops = cost(n, flops_fwd(n));
+	out->flops = cost(n, tl__norm_flops(&n->s));
 	/* an unknown dtype makes the reference fail: fault N10 */
-	out->bytes = size ? cost(n, bytes_fwd(n, size)) : tl__cost_unknown();
+	out->bytes = size ? cost(n, tl__norm_bytes(&n->s, size, size)) : tl__cost_unknown();
 	return 0;
 }
 
@@ -163,8 +215,9 @@ static int backward(const norm *n, const char *why, tl_arena *arena, tl_perf_res
 		return tl__perf_fail(out, why);
 	TL_TRY(list(n, arena, out));
 	int size = tl__dtype_bytes(n->type);
-	out->flops = out->flops_bwd = n->channels != 0 ? tl__cost_float(flops_bwd(n)) : tl__cost_failed();
-	out->bytes = out->bytes_bwd = size ? cost(n, bytes_bwd(n, size)) : tl__cost_unknown();
+	out->flops = out->flops_bwd = n->s.channels != 0 ? tl__cost_float(tl__norm_flops_bwd(&n->s))
+							 : tl__cost_failed();
+	out->bytes = out->bytes_bwd = size ? cost(n, tl__norm_bytes_bwd(&n->s, size, size)) : tl__cost_unknown();
 	return 0;
 }
 
@@ -174,7 +227,7 @@ static const char *training_flag(norm *n, const tl_perf_input *in, size_t slot)
 	const tl_value *v = tl__value_at(in->concrete, slot);
 	if (!v)
 		return "Concrete Inputs do not tell whether this is training";
-	n->training = v->kind != TL_V_STRING || v->n;
+	n->s.training = v->kind != TL_V_STRING || v->n;
 	return NULL;
 }
 
@@ -187,8 +240,8 @@ int tl__model_batch_norm(const tl_perf_input *in, tl_arena *arena, tl_perf_resul
 	const char *why = read_input(&n, in, 0);
 	why = why ? why : second_size(&n);
 	why = why ? why : training_flag(&n, in, 5);
-	n.affine = tl__arg_not_null(in->dims, 2);
-	n.bias = true;
+	n.s.affine = tl__arg_not_null(in->dims, 2);
+	n.s.bias = true;
 	return forward(&n, why, arena, out);
 }
 
@@ -199,9 +252,9 @@ int tl__model_layer_norm(const tl_perf_input *in, tl_arena *arena, tl_perf_resul
 	const char *why = read_input(&n, in, 0);
 	if (!why)
 		TL_TRY(normalised_shape(&n, &why, in, 1, arena));
-	n.affine = tl__arg_not_null(in->dims, 2);
-	n.bias = tl__arg_not_null(in->dims, 3);
-	n.training = true;
+	n.s.affine = tl__arg_not_null(in->dims, 2);
+	n.s.bias = tl__arg_not_null(in->dims, 3);
+	n.s.training = true;
 	return forward(&n, why, arena, out);
 }
 
@@ -211,12 +264,12 @@ int tl__model_group_norm(const tl_perf_input *in, tl_arena *arena, tl_perf_resul
 	norm n;
 	const char *why = read_input(&n, in, 0);
 	why = why ? why : second_size(&n);
-	n.affine = tl__arg_not_null(in->dims, 2);
-	n.bias = n.training = true;
+	n.s.affine = tl__arg_not_null(in->dims, 2);
+	n.s.bias = n.s.training = true;
 	return forward(&n, why, arena, out);
 }
 
-/* RMS norm: (E/Ch) (2 Ch + 2) + E (2 E when affine) FLOPs; E in + E out + (Ch when affine) bytes. */
+/* RMS norm. */
 int tl__model_rms_norm(const tl_perf_input *in, tl_arena *arena, tl_perf_result *out)
 {
 	norm n;
@@ -225,12 +278,11 @@ int tl__model_rms_norm(const tl_perf_input *in, tl_arena *arena, tl_perf_result 
 		TL_TRY(normalised_shape(&n, &why, in, 1, arena));
 	if (why)
 		return tl__perf_fail(out, why);
-	n.affine = tl__arg_not_null(in->dims, 2);
+	n.s.affine = tl__arg_not_null(in->dims, 2);
 	TL_TRY(list(&n, arena, out));
-	double e = n.elements, ch = n.channels;
 	int size = tl__dtype_bytes(n.type);
-	out->flops = ch != 0 ? tl__cost_float(e / ch * (2 * ch + 2) + e * (n.affine ? 2 : 1)) : tl__cost_failed();
-	out->bytes = tl__cost_if(size, e * size * 2 + (n.affine ? ch * size : 0));
+	out->flops = n.s.channels != 0 ? tl__cost_float(tl__rms_flops(&n.s)) : tl__cost_failed();
+	out->bytes = tl__cost_if(size, tl__rms_bytes(&n.s, size, size));
 	return 0;
 }
 
@@ -241,8 +293,8 @@ int tl__model_batch_norm_bwd(const tl_perf_input *in, tl_arena *arena, tl_perf_r
 	const char *why = read_input(&n, in, 1);
 	why = why ? why : second_size(&n);
 	why = why ? why : training_flag(&n, in, 7);
-	n.affine = tl__arg_not_null(in->dims, 2);
-	n.bias = true;
+	n.s.affine = tl__arg_not_null(in->dims, 2);
+	n.s.bias = true;
 	TL_TRY(make_mask(&n, tl__arg_not_null(in->dims, 0), 1, arena));
 	return backward(&n, why, arena, out);
 }
@@ -253,8 +305,8 @@ int tl__model_batch_norm_bwd_vendor(const tl_perf_input *in, tl_arena *arena, tl
 	norm n;
 	const char *why = read_input(&n, in, 0);
 	why = why ? why : second_size(&n);
-	n.affine = tl__arg_not_null(in->dims, 2);
-	n.bias = true;
+	n.s.affine = tl__arg_not_null(in->dims, 2);
+	n.s.bias = true;
 	TL_TRY(make_mask(&n, true, 1, arena));
 	return backward(&n, why, arena, out);
 }
@@ -269,10 +321,10 @@ int tl__model_layer_norm_bwd(const tl_perf_input *in, tl_arena *arena, tl_perf_r
 	if (!why)
 		TL_TRY(read_mask(&n, &why, in, 7, 3, arena));
 	if (!why) {
-		n.affine = n.mask.items[1].b;
-		n.bias = n.mask.items[2].b;
+		n.s.affine = n.mask.items[1].b;
+		n.s.bias = n.mask.items[2].b;
 	}
-	n.training = true;
+	n.s.training = true;
 	return backward(&n, why, arena, out);
 }
 
@@ -288,11 +340,11 @@ int tl__model_group_norm_bwd(const tl_perf_input *in, tl_arena *arena, tl_perf_r
 	if (!why)
 		TL_TRY(read_mask(&n, &why, in, 9, 1, arena));
 	if (!why) {
-		n.channels /= (double)groups;
+		n.s.channels /= (double)groups;
 		n.whole = false;
 	}
-	n.affine = tl__arg_not_null(in->dims, 5);
-	n.bias = n.training = true;
+	n.s.affine = tl__arg_not_null(in->dims, 5);
+	n.s.bias = n.s.training = true;
 	return backward(&n, why, arena, out);
 }
 
@@ -304,10 +356,7 @@ int tl__model_instance_norm_bwd(const tl_perf_input *in, tl_arena *arena, tl_per
 	return tl__perf_not_modelled(out);
 }
 
-/*
- * RMS norm backward: (E when affine) + E, + 6 E with input gradient, + E with weight gradient (2 E when there is more
- * than one row) FLOPs; E out + 2 E in + (2 Ch when affine) bytes (reference value, fault N8).
- */
+/* RMS norm backward: gradients of input and weight as the mask of slot 5 says. */
 int tl__model_rms_norm_bwd(const tl_perf_input *in, tl_arena *arena, tl_perf_result *out)
 {
 	norm n;
@@ -318,14 +367,12 @@ int tl__model_rms_norm_bwd(const tl_perf_input *in, tl_arena *arena, tl_perf_res
 		TL_TRY(read_mask(&n, &why, in, 5, 2, arena));
 	if (why)
 		return tl__perf_fail(out, why);
-	n.affine = tl__arg_not_null(in->dims, 4);
+	n.s.affine = tl__arg_not_null(in->dims, 4);
 	TL_TRY(list(&n, arena, out));
-	double e = n.elements, flops = (n.affine ? e : 0) + e + (n.grad_input ? 6 * e : 0);
-	if (n.mask.items[1].b && n.affine)
-		flops += e > n.channels ? 2 * e : e;
+	n.s.grad_weight = n.mask.items[1].b;
 	int size = tl__dtype_bytes(n.type);
-	out->flops = out->flops_bwd = tl__cost_int(flops);
-	out->bytes = out->bytes_bwd = tl__cost_if(size, e * size * 3 + (n.affine ? 2 * n.channels * size : 0));
+	out->flops = out->flops_bwd = tl__cost_int(tl__rms_flops_bwd(&n.s));
+	out->bytes = out->bytes_bwd = tl__cost_if(size, tl__rms_bytes_bwd(&n.s, size, size));
 	return 0;
 }
 
@@ -336,12 +383,12 @@ static const char *read_modulate(norm *n, const tl_perf_input *in)
 	if (!why && n->shape.rank != 3)
 		why = "an input of three dimensions is needed";
 	if (!why)
-		n->channels = (double)n->shape.dim[2];
-	n->bias = n->affine = n->training = true;
+		n->s.channels = (double)n->shape.dim[2];
+	n->s.bias = n->s.affine = n->s.training = true;
 	return why;
 }
 
-/* primus::fused_ln_modulate: 12 E FLOPs; 2 E + 2 B H elements and 2 T B statistics of 4 bytes. */
+/* primus::fused_ln_modulate. */
 int tl__model_ln_modulate(const tl_perf_input *in, tl_arena *arena, tl_perf_result *out)
 {
 	norm n;
@@ -349,14 +396,14 @@ int tl__model_ln_modulate(const tl_perf_input *in, tl_arena *arena, tl_perf_resu
 	if (why)
 		return tl__perf_fail(out, why);
 	TL_TRY(list(&n, arena, out));
-	double e = n.elements, t = (double)n.shape.dim[0], b = (double)n.shape.dim[1], h = n.channels;
+	double t = (double)n.shape.dim[0], b = (double)n.shape.dim[1], h = n.s.channels;
 	int size = tl__dtype_bytes(n.type);
-	out->flops = tl__cost_int(12 * e);
-	out->bytes = tl__cost_if(size, 2 * e * size + 2 * b * h * size + 2 * t * b * 4);
+	out->flops = tl__cost_int(tl__modulate_flops(n.s.elements));
+	out->bytes = tl__cost_if(size, tl__modulate_bytes(t, b, h, size));
 	return 0;
 }
 
-/* primus::fused_ln_modulate_backward: 15 E FLOPs; 3 E + 3 B H elements and 2 T B statistics of 4 bytes. */
+/* primus::fused_ln_modulate_backward. */
 int tl__model_ln_modulate_bwd(const tl_perf_input *in, tl_arena *arena, tl_perf_result *out)
 {
 	norm n;
@@ -365,9 +412,9 @@ int tl__model_ln_modulate_bwd(const tl_perf_input *in, tl_arena *arena, tl_perf_
 		return tl__perf_fail(out, why);
 	TL_TRY(make_mask(&n, true, 3, arena));
 	TL_TRY(list(&n, arena, out));
-	double e = n.elements, t = (double)n.shape.dim[0], b = (double)n.shape.dim[1], h = n.channels;
+	double t = (double)n.shape.dim[0], b = (double)n.shape.dim[1], h = n.s.channels;
 	int size = tl__dtype_bytes(n.type);
-	out->flops = tl__cost_int(15 * e);
-	out->bytes = tl__cost_if(size, 3 * e * size + 2 * b * t * 4 + 3 * b * h * size);
+	out->flops = tl__cost_int(tl__modulate_flops_bwd(n.s.elements));
+	out->bytes = tl__cost_if(size, tl__modulate_bytes_bwd(t, b, h, size));
 	return 0;
 }

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Quantisation to 8 and 4 bits with a scale for each tensor, row or group. */
+#include <math.h>
+
 #include "perf/args.h"
 #include "perf/families.h"
+#include "perf/formulas.h"
 
 static const char no_tensors[] = "shapes and dtypes of the tensors are needed";
 
@@ -34,6 +37,18 @@ int tl__model_group_quant(const tl_perf_input *in, tl_arena *arena, tl_perf_resu
 	out->maf = "vector";
 	out->precision = tl__dtype_precision(types[0]);
 	return 0;
+}
+
+double tl__group_quant_flops(double n)
+{
+	return 6 * n;
+}
+
+/* Values read, and written as one byte each; a scale of 4 bytes for every group along rows. */
+double tl__group_quant_bytes(double rows, double n, double group, double size)
+{
+	double groups = ceil(n / group);
+	return rows * n * size + rows * n + 4 * rows * (groups > 0 ? groups : 1);
 }
 
 /*
@@ -74,8 +89,8 @@ int tl__model_token_group_quant(const tl_perf_input *in, tl_arena *arena, tl_per
 	tl__param(out, "stride_input1", TL_VALUE_NONE);
 	tl__param(out, "stride_input2", TL_VALUE_NONE);
 	tl__param(out, "stride_output", TL_VALUE_NONE);
-	out->flops = tl__cost_int(6 * elements);
-	out->bytes = tl__cost_if(size, elements * size + elements + 4 * (double)rows * (double)groups);
+	out->flops = tl__cost_int(tl__group_quant_flops(elements));
+	out->bytes = tl__cost_if(size, tl__group_quant_bytes((double)rows, (double)n, (double)group, size));
 	out->maf = "vector";
 	out->precision = tl__dtype_precision(type);
 	return 0;

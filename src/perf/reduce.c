@@ -4,6 +4,7 @@
 
 #include "perf/args.h"
 #include "perf/families.h"
+#include "perf/formulas.h"
 
 /* The kind of reduction is told by the name; std, var, logsumexp and the cumulative ones are sums. */
 static const char *kind(const char *name)
@@ -59,7 +60,7 @@ static bool output_count(int64_t *out, const tl_shape *shape, const tl_value *co
 static tl_perf_cost bytes(int64_t n_in, int64_t n_out, const char *type_in, const char *type_out)
 {
 	int size_in = tl__dtype_bytes(type_in), size_out = type_out ? tl__dtype_bytes(type_out) : size_in;
-	return tl__cost_if(size_in && size_out, (double)n_in * size_in + (double)n_out * size_out);
+	return tl__cost_if(size_in && size_out, tl__stream_bytes((double)n_in, size_in, (double)n_out, size_out));
 }
 
 /* in FLOPs, in b_in + out b_out bytes, the same for the backward. */

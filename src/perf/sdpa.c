@@ -4,11 +4,7 @@
 
 #include "perf/args.h"
 #include "perf/families.h"
-
-typedef struct attention {
-	int64_t batch, n_q, h_q, n_kv, h_kv, d_qk, d_v;
-	bool causal, flash; /* flash: the backward computes Q K' again */
-} attention;
+#include "perf/formulas.h"
 
 /* ---- formulas; lengths are doubles because those of packed sequences are averages ---- */
 
@@ -23,7 +19,7 @@ static double causal_pairs(double n_q, double n_kv)
 }
 
 /* FLOPs = 2 B H_Q N_Q N_KV (d_qk + d_v), half of it when causal. */
-static double flops_fwd(const attention *a, double batch, double n_q, double n_kv)
+double tl__sdpa_flops(const tl_sdpa *a, double batch, double n_q, double n_kv)
 {
 	double per_pair = batch * (double)a->h_q * 2 * (double)(a->d_qk + a->d_v);
 	if (!a->causal)
@@ -36,7 +32,7 @@ static double flops_fwd(const attention *a, double batch, double n_q, double n_k
  * [P d_qk when flash] + (P d_v + B N_KV d_v r) + P d_v + P d_qk + (P d_qk + B N_KV d_qk r), half of it when
  * causal. That the r terms are halved, too, is the reference's value (fault A5).
  */
-static double flops_bwd(const attention *a, double batch, double n_q, double n_kv)
+double tl__sdpa_flops_bwd(const tl_sdpa *a, double batch, double n_q, double n_kv)
 {
 	double d_qk = (double)a->d_qk, d_v = (double)a->d_v, pairs = n_q * n_kv;
 	double ratio = a->h_kv > 0 ? (double)(a->h_q / a->h_kv - 1) : 0;
@@ -50,7 +46,7 @@ static double flops_bwd(const attention *a, double batch, double n_q, double n_k
 }
 
 /* bytes = size (B N_Q H_Q d_qk + B N_KV H_KV (d_qk + d_v) + B N_Q H_Q d_v); size is 2 by default (fault A3). */
-static double bytes_fwd(const attention *a, double size)
+double tl__sdpa_bytes(const tl_sdpa *a, double size)
 {
 	double b = (double)a->batch, q = b * (double)a->n_q * (double)a->h_q,
 	       kv = b * (double)a->n_kv * (double)a->h_kv;
@@ -58,7 +54,7 @@ static double bytes_fwd(const attention *a, double size)
 }
 
 /* Reads q, k, v, dO, writes dQ, dK, dV; O and the log-sum-exp are not counted (fault A9). */
-static double bytes_bwd(const attention *a, double size)
+double tl__sdpa_bytes_bwd(const tl_sdpa *a, double size)
 {
 	double b = (double)a->batch, q = b * (double)a->n_q * (double)a->h_q,
 	       kv = b * (double)a->n_kv * (double)a->h_kv;
@@ -82,7 +78,7 @@ static bool arrange(int64_t out[4], const tl_value *dims, size_t slot, enum layo
 }
 
 /* Reads q, k and v from three slots in a row; a reason when they do not fit together, else NULL. */
-static const char *read_shapes(attention *a, const tl_value *dims, size_t slot, enum layout layout)
+static const char *read_shapes(tl_sdpa *a, const tl_value *dims, size_t slot, enum layout layout)
 {
 	int64_t q[4] = {0}, k[4] = {0}, v[4] = {0};
 	if (!arrange(q, dims, slot, layout) || !arrange(k, dims, slot + 1, layout) ||
@@ -94,13 +90,13 @@ static const char *read_shapes(attention *a, const tl_value *dims, size_t slot, 
 		return "k and v differ in length or heads";
 	if (q[3] != k[3])
 		return "head sizes of q and k differ";
-	*a = (attention){q[0], q[1], q[2], k[1], k[2], q[3], v[3], false, true};
+	*a = (tl_sdpa){q[0], q[1], q[2], k[1], k[2], q[3], v[3], false, true};
 	return NULL;
 }
 
 /* ---- parameters ---- */
 
-static void list_sizes(const attention *a, tl_perf_result *out)
+static void list_sizes(const tl_sdpa *a, tl_perf_result *out)
 {
 	tl__perf_begin(out);
 	tl__param_int(out, "B", a->batch);
@@ -129,18 +125,18 @@ static int list_types(const tl_perf_input *in, tl_arena *arena, tl_perf_result *
 	return tl__param_texts(out, arena, "dtype_A_B", types, n < 2 ? n : 2);
 }
 
-static tl_perf_cost cost(const attention *a, double value)
+static tl_perf_cost cost(const tl_sdpa *a, double value)
 {
 	return a->causal ? tl__cost_float(value) : tl__cost_int(value);
 }
 
-static void plain_costs(const attention *a, bool backward, tl_perf_result *out)
+static void plain_costs(const tl_sdpa *a, bool backward, tl_perf_result *out)
 {
 	double batch = (double)a->batch, n_q = (double)a->n_q, n_kv = (double)a->n_kv;
-	out->flops_bwd = a->h_kv > 0 ? cost(a, flops_bwd(a, batch, n_q, n_kv)) : tl__cost_failed();
-	out->bytes_bwd = tl__cost_int(bytes_bwd(a, 2));
-	out->flops = backward ? out->flops_bwd : cost(a, flops_fwd(a, batch, n_q, n_kv));
-	out->bytes = backward ? out->bytes_bwd : tl__cost_int(bytes_fwd(a, 2));
+	out->flops_bwd = a->h_kv > 0 ? cost(a, tl__sdpa_flops_bwd(a, batch, n_q, n_kv)) : tl__cost_failed();
+	out->bytes_bwd = tl__cost_int(tl__sdpa_bytes_bwd(a, 2));
+	out->flops = backward ? out->flops_bwd : cost(a, tl__sdpa_flops(a, batch, n_q, n_kv));
+	out->bytes = backward ? out->bytes_bwd : tl__cost_int(tl__sdpa_bytes(a, 2));
 }
 
 /* ---- attention of dense batches, as ATen, aiter and flash_attn_3 pass it ---- */
@@ -156,7 +152,7 @@ typedef struct dense {
 
 static int eval_dense(const dense *d, const tl_perf_input *in, tl_arena *arena, tl_perf_result *out)
 {
-	attention a;
+	tl_sdpa a;
 	const char *why = read_shapes(&a, in->dims, d->q, d->layout);
 	if (why)
 		return tl__perf_fail(out, why);
@@ -247,7 +243,7 @@ int tl__model_evoformer(const tl_perf_input *in, tl_arena *arena, tl_perf_result
 		return tl__perf_fail(out, "a query of five dimensions is needed");
 	if (__builtin_mul_overflow(q.dim[0], q.dim[1], &batch))
 		return tl__perf_fail(out, "the batch is too large");
-	attention a = {batch, q.dim[2], q.dim[3], q.dim[2], q.dim[3], q.dim[4], q.dim[4], false, false};
+	tl_sdpa a = {batch, q.dim[2], q.dim[3], q.dim[2], q.dim[3], q.dim[4], q.dim[4], false, false};
 	list_sizes(&a, out);
 	tl__param_bool(out, "causal", false);
 	tl__param_bool(out, "flash_impl", false);
@@ -274,7 +270,7 @@ static bool read_dropout(double *out, const tl_value *concrete, size_t slot)
 	return tl__to_double(v, out);
 }
 
-static int list_flash(const attention *a, const tl_perf_input *in, size_t slot, double dropout, tl_value causal,
+static int list_flash(const tl_sdpa *a, const tl_perf_input *in, size_t slot, double dropout, tl_value causal,
 		      tl_arena *arena, tl_perf_result *out)
 {
 	list_sizes(a, out);
@@ -290,7 +286,7 @@ static const char bad_scalars[] = "dropout or causal is no literal";
 /* FlashAttnFunc, flash_attn::_flash_attn_forward: (B, N, H, d). */
 int tl__model_flash_fwd(const tl_perf_input *in, tl_arena *arena, tl_perf_result *out)
 {
-	attention a;
+	tl_sdpa a;
 	tl_value causal;
 	bool ok;
 	double dropout;
@@ -317,7 +313,7 @@ int tl__model_flash_fwd(const tl_perf_input *in, tl_arena *arena, tl_perf_result
  */
 int tl__model_flash_bwd(const tl_perf_input *in, tl_arena *arena, tl_perf_result *out)
 {
-	attention a;
+	tl_sdpa a;
 	tl_value causal;
 	bool ok;
 	double dropout;
@@ -338,23 +334,17 @@ int tl__model_flash_bwd(const tl_perf_input *in, tl_arena *arena, tl_perf_result
 	TL_TRY(list_flash(&a, in, 1, dropout, causal, arena, out));
 	plain_costs(&a, true, out);
 	int size = tl__arg_bytes(in->types, 0);
-	out->bytes = tl__cost_if(size, bytes_bwd(&a, size));
+	out->bytes = tl__cost_if(size, tl__sdpa_bytes_bwd(&a, size));
 	return 0;
 }
 
 /* ---- packed sequences: (tokens, H, d) with the longest sequence and the number of them ---- */
 
-typedef struct packed {
-	attention a;
-	int64_t seqs_q, seqs_kv;
-	double max_q, max_kv;
-} packed;
-
 /*
  * Lower bound: one sequence of the greatest length, the rest of the tokens spread evenly over the others.
  * With a single key sequence nothing is left for the others (the reference divides by zero: fault A7).
  */
-static double packed_flops(const packed *p, double (*f)(const attention *, double, double, double))
+double tl__sdpa_packed_flops(const tl_sdpa_packed *p, tl_sdpa_flops f)
 {
 	double sum = f(&p->a, 1, p->max_q, p->max_kv);
 	if (p->seqs_q > 1) {
@@ -370,7 +360,7 @@ static double packed_flops(const packed *p, double (*f)(const attention *, doubl
 static int eval_packed(const tl_perf_input *in, size_t slot, size_t lengths, size_t scalars, bool backward,
 		       tl_arena *arena, tl_perf_result *out)
 {
-	packed p;
+	tl_sdpa_packed p;
 	tl_shape cu_q, cu_kv;
 	tl_value causal;
 	bool ok;
@@ -400,7 +390,7 @@ static int eval_packed(const tl_perf_input *in, size_t slot, size_t lengths, siz
 
 	/* the forward's flops_bwd takes all tokens for one sequence: reference value, fault A7 */
 	plain_costs(&p.a, backward, out);
-	out->flops = tl__cost_float(packed_flops(&p, backward ? flops_bwd : flops_fwd));
+	out->flops = tl__cost_float(tl__sdpa_packed_flops(&p, backward ? tl__sdpa_flops_bwd : tl__sdpa_flops));
 	return 0;
 }
 

@@ -2,6 +2,7 @@
 /* Further parts of language models: expert communication, state space models, rotary embedding, cross entropy. */
 #include "perf/args.h"
 #include "perf/families.h"
+#include "perf/formulas.h"
 
 static int size_or(const tl_value *types, size_t index, int fallback)
 {
@@ -14,7 +15,13 @@ static bool tensor(tl_shape *out, const tl_perf_input *in, size_t slot, size_t r
 	return tl__arg_shape(out, in->dims, slot) && out->rank >= rank;
 }
 
-/* MoEDispatch, MoECombine: tokens times hidden size in bytes, one direction (reference value, fault O5); no FLOPs. */
+/* Tokens times hidden size, one direction (reference value, fault O5). */
+double tl__moe_comm_bytes(double tokens, double hidden, double size)
+{
+	return tokens * hidden * size;
+}
+
+/* MoEDispatch, MoECombine: no FLOPs. */
 int tl__model_moe_comm(const tl_perf_input *in, tl_arena *arena, tl_perf_result *out)
 {
 	tl_shape s = {0};
@@ -27,9 +34,20 @@ int tl__model_moe_comm(const tl_perf_input *in, tl_arena *arena, tl_perf_result 
 	tl__param(out, "hidden_dim", s.rank > 1 ? TL_VALUE_INT(s.dim[1]) : TL_VALUE_NONE);
 	tl__param(out, "bpe", size ? TL_VALUE_INT(size) : TL_VALUE_NONE);
 	out->flops = out->flops_bwd = tl__cost_int(0);
-	out->bytes = out->bytes_bwd = s.rank > 1 && size ? tl__cost_int((double)s.dim[0] * (double)s.dim[1] * size)
-							 : tl__cost_unknown();
+	out->bytes = out->bytes_bwd =
+		s.rank > 1 && size ? tl__cost_int(tl__moe_comm_bytes((double)s.dim[0], (double)s.dim[1], size))
+				   : tl__cost_unknown();
 	return 0;
+}
+
+double tl__causal_conv1d_flops(double batch, double channels, double length, double kernel)
+{
+	return 2 * batch * channels * length * kernel;
+}
+
+double tl__causal_conv1d_bytes(double batch, double channels, double length, double kernel, bool bias, double size)
+{
+	return (2 * batch * channels * length + channels * kernel + (bias ? channels : 0)) * size;
 }
 
 /* Causal depthwise convolution: 2 B C L k FLOPs; (2 B C L + C k + C when biased) elements. */
@@ -46,16 +64,27 @@ int tl__model_causal_conv1d(const tl_perf_input *in, tl_arena *arena, tl_perf_re
 	tl__param_int(out, "seq_len", x.dim[2]);
 	tl__param_int(out, "kernel_size", w.dim[1]);
 	tl__param_bool(out, "has_bias", bias);
-	double n = (double)x.dim[0] * (double)x.dim[1] * (double)x.dim[2], c = (double)x.dim[1], k = (double)w.dim[1];
-	out->flops = tl__cost_int(2 * n * k);
-	out->bytes = tl__cost_int((2 * n + c * k + (bias ? c : 0)) * size_or(in->types, 0, 2));
+	double b = (double)x.dim[0], c = (double)x.dim[1], length = (double)x.dim[2], k = (double)w.dim[1];
+	out->flops = tl__cost_int(tl__causal_conv1d_flops(b, c, length, k));
+	out->bytes = tl__cost_int(tl__causal_conv1d_bytes(b, c, length, k, bias, size_or(in->types, 0, 2)));
 	out->maf = "matrix"; /* reference value, fault O3 */
 	out->precision = tl__arg_precision(in->types, 0);
 	return 0;
 }
 
+double tl__rope_flops(double n)
+{
+	return 3 * n;
+}
+
+/* The table is not counted (reference value, fault O2). */
+double tl__rope_bytes(double n, double size)
+{
+	return 2 * n * size;
+}
+
 /*
- * FusedRoPEFunc: 3 n FLOPs, 2 n elements; the table is not counted (reference value). Packed input of fewer dimensions,
+ * FusedRoPEFunc: 3 n FLOPs, 2 n elements. Packed input of fewer dimensions,
  * on which the reference fails (fault O2), has batch 1: (tokens, heads, d) or (tokens, d).
  */
 int tl__model_rope(const tl_perf_input *in, tl_arena *arena, tl_perf_result *out)
@@ -73,11 +102,21 @@ int tl__model_rope(const tl_perf_input *in, tl_arena *arena, tl_perf_result *out
 	tl__param_int(out, "heads", x.rank > 2 ? x.dim[x.rank - 2] : 1);
 	tl__param_int(out, "head_dim", x.dim[x.rank - 1]);
 	tl__param_int(out, "num_elements", n);
-	out->flops = tl__cost_int(3 * (double)n);
-	out->bytes = tl__cost_int(2 * (double)n * size_or(in->types, 0, 2));
+	out->flops = tl__cost_int(tl__rope_flops((double)n));
+	out->bytes = tl__cost_int(tl__rope_bytes((double)n, size_or(in->types, 0, 2)));
 	out->maf = "vector";
 	out->precision = tl__arg_precision(in->types, 0);
 	return 0;
+}
+
+double tl__cross_entropy_flops(double rows, double vocabulary)
+{
+	return 5 * rows * vocabulary;
+}
+
+double tl__cross_entropy_bytes(double logits, double rows, double size)
+{
+	return logits * size + rows * 8 + rows * 4;
 }
 
 /*
@@ -96,8 +135,8 @@ int tl__model_cross_entropy(const tl_perf_input *in, tl_arena *arena, tl_perf_re
 	tl__param_int(out, "vocab_size", x.dim[x.rank - 1]);
 	tl__param(out, "logits_shape", shape);
 	double batch = (double)x.dim[0], vocabulary = (double)x.dim[x.rank - 1];
-	out->flops = tl__cost_int(5 * batch * vocabulary);
-	out->bytes = tl__cost_int(tl__shape_volume(&x, 0) * size_or(in->types, 0, 2) + batch * 8 + batch * 4);
+	out->flops = tl__cost_int(tl__cross_entropy_flops(batch, vocabulary));
+	out->bytes = tl__cost_int(tl__cross_entropy_bytes(tl__shape_volume(&x, 0), batch, size_or(in->types, 0, 2)));
 	out->maf = "vector";
 	out->precision = tl__arg_precision(in->types, 0);
 	return 0;
@@ -109,16 +148,31 @@ static int64_t number_or(const tl_value *concrete, size_t index, int64_t fallbac
 	return tl__to_int(tl__value_at(concrete, index), &n) ? n : fallback;
 }
 
-typedef struct mamba {
-	int64_t batch, length, heads, head_dim, groups, state, chunk, inner, d_conv, conv_channels, combined;
-} mamba;
+/*
+ * Convolution and the four matrix products of the chunked scan:
+ * 2 B Cc T k + 2 B G T C N + 2 B H T C P + 4 B H T N P.
+ */
+double tl__mamba_flops(const tl_mamba *m)
+{
+	double bt = (double)m->batch * (double)m->length, h = (double)m->heads, p = (double)m->head_dim;
+	double g = (double)m->groups, n = (double)m->state, c = (double)m->chunk, k = (double)m->d_conv;
+	return bt * (2 * (double)m->conv_channels * k + 2 * g * c * n + 2 * h * c * p + 4 * h * n * p);
+}
 
-static const char *read_mamba(mamba *m, const tl_perf_input *in)
+/* Input, convolution weight and bias, three vectors of H elements, output. */
+double tl__mamba_bytes(const tl_mamba *m, double size, double heads)
+{
+	double bt = (double)m->batch * (double)m->length, channels = (double)m->conv_channels;
+	return (bt * (double)m->combined + channels * (double)m->d_conv + channels) * size + heads +
+	       bt * (double)m->inner * size;
+}
+
+static const char *read_mamba(tl_mamba *m, const tl_perf_input *in)
 {
 	tl_shape x, w, h;
 	if (!tensor(&x, in, 0, 3) || !tensor(&w, in, 1, 2) || !tensor(&h, in, 3, 1))
 		return "shapes of input, convolution weight and heads are needed";
-	*m = (mamba){.batch = x.dim[0], .length = x.dim[1], .combined = x.dim[2], .conv_channels = w.dim[0]};
+	*m = (tl_mamba){.batch = x.dim[0], .length = x.dim[1], .combined = x.dim[2], .conv_channels = w.dim[0]};
 	m->d_conv = w.dim[1];
 	m->heads = h.dim[0];
 	m->chunk = number_or(in->concrete, 6, 128);
@@ -136,13 +190,10 @@ static const char *read_mamba(mamba *m, const tl_perf_input *in)
 	return NULL;
 }
 
-/*
- * MambaSplitConv1dScanCombinedFn: convolution and the four matrix products of the chunked scan:
- * 2 B Cc T k + 2 B G T C N + 2 B H T C P + 4 B H T N P. The backward counts the same: reference value, fault O4.
- */
+/* MambaSplitConv1dScanCombinedFn. The backward counts the same: reference value, fault O4. */
 int tl__model_mamba(const tl_perf_input *in, tl_arena *arena, tl_perf_result *out)
 {
-	mamba m;
+	tl_mamba m;
 	(void)arena;
 	const char *why = read_mamba(&m, in);
 	if (why)
@@ -160,15 +211,11 @@ int tl__model_mamba(const tl_perf_input *in, tl_arena *arena, tl_perf_result *ou
 	tl__param_int(out, "conv_channels", m.conv_channels);
 	tl__param_int(out, "combined_dim", m.combined);
 
-	double bt = (double)m.batch * (double)m.length, h = (double)m.heads, p = (double)m.head_dim;
-	double g = (double)m.groups, n = (double)m.state, c = (double)m.chunk, k = (double)m.d_conv;
-	double channels = (double)m.conv_channels;
 	int size = size_or(in->types, 0, 2);
-	double heads = h * (size_or(in->types, 3, 4) + size_or(in->types, 4, 4) + size_or(in->types, 5, size));
-	out->flops = out->flops_bwd =
-		tl__cost_int(bt * (2 * channels * k + 2 * g * c * n + 2 * h * c * p + 4 * h * n * p));
-	out->bytes = out->bytes_bwd = tl__cost_int((bt * (double)m.combined + channels * k + channels) * size + heads +
-						   bt * (double)m.inner * size);
+	double heads = (double)m.heads *
+		       (size_or(in->types, 3, 4) + size_or(in->types, 4, 4) + size_or(in->types, 5, size));
+	out->flops = out->flops_bwd = tl__cost_int(tl__mamba_flops(&m));
+	out->bytes = out->bytes_bwd = tl__cost_int(tl__mamba_bytes(&m, size, heads));
 	out->maf = "matrix";
 	out->precision = tl__arg_precision(in->types, 0);
 	return 0;

@@ -3,6 +3,7 @@
 #include "perf/serving_attention.h"
 
 #include "perf/families.h"
+#include "perf/formulas.h"
 
 const char tl__serving_no_annotation[] = "no iteration annotation with sums encloses the operation";
 const char tl__serving_no_shapes[] = "shapes of queries and keys are needed";
@@ -10,34 +11,52 @@ const char tl__serving_no_shapes[] = "shapes of queries and keys are needed";
 /* ---- formulas ---- */
 
 /* A sum over keys, cut to the window of each of `queries`: an upper bound (fault 14 of the extensions). */
-static double capped(const tl_serving *s, int64_t sum, int64_t queries)
+static double capped(const tl_serving_sums *s, double sum, double queries)
 {
-	double most = (double)queries * (double)s->window;
-	return s->window > 0 && queries > 0 && most < (double)sum ? most : (double)sum;
+	double most = queries * s->window;
+	return s->window > 0 && queries > 0 && most < sum ? most : sum;
+}
+
+/* FLOPs = H_Q (d_qk + d_v) (2 c_sqsk - c_sqsq + 2 g_sqsk); the chunk's own keys form a causal triangle. */
+double tl__serving_flops(const tl_serving_sums *s, double h_q, double d_qk, double d_v)
+{
+	return h_q * (d_qk + d_v) * (2 * s->c_sqsk - s->c_sqsq + 2 * capped(s, s->g_sqsk, s->g_sq));
 }
 
 /*
- * FLOPs = H_Q (d_qk + d_v) (2 c_sqsk - c_sqsq + 2 g_sqsk); the chunk's own keys form a causal triangle.
  * bytes = (c_sq + g_sq) (H_Q + H_KV) (d_qk + d_v) q + ((c_sk - c_sq) + (g_sk - g_sq)) H_KV (d_qk + d_v) kv.
  * A window cuts what a token of a generation request multiplies with and what a request reads: tokens that are guessed
  * ahead share the keys of their request (fault 14: the reference charges them anew).
  */
+double tl__serving_bytes(const tl_serving_sums *s, double h_q, double h_kv, double d_qk, double d_v, double size_q,
+			 double size_kv)
+{
+	double requests = s->requests > 0 && s->requests < s->g_sq ? s->requests : s->g_sq;
+	double d = d_qk + d_v, cached = (s->c_sk - s->c_sq) + (capped(s, s->g_sk, requests) - s->g_sq);
+	return (s->c_sq + s->g_sq) * (h_q + h_kv) * d * size_q + cached * h_kv * d * size_kv;
+}
+
 static void costs(const tl_serving *s, tl_perf_result *out)
 {
 	const tl_chunk *c = &s->chunks.context, *g = &s->chunks.generation;
-	double d = (double)s->d_qk + (double)s->d_v, tokens = (double)c->sq + (double)g->sq;
-	int64_t requests = s->requests > 0 && s->requests < g->sq ? s->requests : g->sq;
+	tl_serving_sums sums = {.c_sq = (double)c->sq,
+				.c_sk = (double)c->sk,
+				.c_sqsq = (double)c->sqsq,
+				.c_sqsk = (double)c->sqsk,
+				.g_sq = (double)g->sq,
+				.g_sk = (double)g->sk,
+				.g_sqsk = (double)g->sqsk,
+				.window = (double)s->window,
+				.requests = (double)s->requests};
+	double h_q = (double)s->h_q, h_kv = (double)s->h_kv, d_qk = (double)s->d_qk, d_v = (double)s->d_v;
 	int size_q = tl__dtype_bytes(s->type_q), size_kv = tl__dtype_bytes(s->type_kv);
 	size_q = size_q ? size_q : 2;
 	size_kv = size_kv ? size_kv : size_q;
-	double cached = ((double)c->sk - (double)c->sq) + (capped(s, g->sk, requests) - (double)g->sq);
 	if (c->sq || g->sq)
-		out->flops = tl__cost_int((double)s->h_q * d *
-					  (2 * (double)c->sqsk - (double)c->sqsq + 2 * capped(s, g->sqsk, g->sq)));
+		out->flops = tl__cost_int(tl__serving_flops(&sums, h_q, d_qk, d_v));
 	else
 		out->flops = tl__cost_failed(); /* a step without queries */
-	out->bytes =
-		tl__cost_int(tokens * (double)(s->h_q + s->h_kv) * d * size_q + cached * (double)s->h_kv * d * size_kv);
+	out->bytes = tl__cost_int(tl__serving_bytes(&sums, h_q, h_kv, d_qk, d_v, size_q, size_kv));
 	out->maf = "matrix";
 	out->precision = tl__dtype_precision(s->type_q);
 }

@@ -2,8 +2,19 @@
 /* Element by element, in serving frameworks: gated activations, and drawing tokens. */
 #include "perf/args.h"
 #include "perf/families.h"
+#include "perf/formulas.h"
 
 static const char no_tensors[] = "shapes and dtypes of the tensors are needed";
+
+double tl__gated_flops(double n, double per_element)
+{
+	return per_element * n;
+}
+
+double tl__gated_bytes(double n, double in, double out)
+{
+	return 2 * n * in + n * out;
+}
 
 /*
  * Gated activations: output [.., n] in slot 0, input [.., 2n] in slot 1. `cost` FLOPs an output element; 2 n in + n out
@@ -22,8 +33,8 @@ static int gated(const tl_perf_input *in, double cost, tl_arena *arena, tl_perf_
 	TL_TRY(tl__param_tuple(out, arena, "stride_output", tl__value_at(in->strides, 0)));
 	double n = tl__shape_volume(&y, 0);
 	int size_in = tl__dtype_bytes(types[0]), size_out = tl__dtype_bytes(types[1]);
-	out->flops = tl__cost_int(cost * n);
-	out->bytes = tl__cost_if(size_in && size_out, 2 * n * size_in + n * size_out);
+	out->flops = tl__cost_int(tl__gated_flops(n, cost));
+	out->bytes = tl__cost_if(size_in && size_out, tl__gated_bytes(n, size_in, size_out));
 	out->maf = "vector";
 	out->precision = tl__dtype_precision(types[0]);
 	return 0;

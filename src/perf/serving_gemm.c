@@ -2,6 +2,7 @@
 /* Matrix multiplications of serving frameworks: A[M,K], W[N,K], so that Y = A W'. */
 #include "perf/args.h"
 #include "perf/families.h"
+#include "perf/formulas.h"
 #include "perf/gemm.h"
 
 static const char operands[] = "shapes and dtypes of two operands are needed";
@@ -31,9 +32,9 @@ static int finish(const serving_gemm *g, const tl_perf_input *in, tl_arena *aren
 	TL_TRY(tl__gemm_transpose(in, arena, out));
 	double b = (double)g->batch, m = (double)g->m, n = (double)g->n, k = (double)g->k;
 	bool known = g->size_a > 0 && g->size_w > 0 && g->size_out > 0 && (!g->bias || g->size_bias > 0);
-	out->flops = tl__cost_int(b * (2 * m * n * k + (g->bias ? m * n : 0)));
-	out->bytes = tl__cost_if(known, b * (m * k * g->size_a + k * n * g->size_w + m * n * g->size_out +
-					     (g->bias ? n * g->size_bias : 0)));
+	out->flops = tl__cost_int(b * tl__gemm_flops(m, n, k, g->bias));
+	out->bytes = tl__cost_if(
+		known, b * tl__gemm_bytes(m, n, k, g->size_a, g->size_w, g->size_out, g->bias ? g->size_bias : 0));
 	out->maf = "matrix";
 	out->precision = g->precision;
 	return 0;

@@ -2,6 +2,7 @@
 /* Rotary embedding in serving frameworks, alone or fused with what comes next: writing keys and values to the cache. */
 #include "perf/args.h"
 #include "perf/families.h"
+#include "perf/formulas.h"
 
 static const char no_tensors[] = "shapes and dtypes of the tensors are needed";
 
@@ -14,8 +15,8 @@ static int rotary(double n, const char *type, tl_perf_result *out)
 		return tl__perf_fail(out, "the tensors are too large");
 	tl__perf_begin(out);
 	tl__param_int(out, "num_elements", (int64_t)n);
-	out->flops = tl__cost_int(3 * n);
-	out->bytes = tl__cost_int(2 * n * (size ? size : 2));
+	out->flops = tl__cost_int(tl__rope_flops(n));
+	out->bytes = tl__cost_int(tl__rope_bytes(n, size ? size : 2));
 	out->maf = "vector";
 	out->precision = tl__dtype_precision(type);
 	return 0;
@@ -123,6 +124,12 @@ int tl__model_rope_concat_mla(const tl_perf_input *in, tl_arena *arena, tl_perf_
 
 /* ---- cache writes ---- */
 
+/* `n` elements of keys and as many of values, read and written. */
+double tl__cache_write_bytes(double n, double size)
+{
+	return 4 * n * size;
+}
+
 /* sglang::store_cache: k and v read and written, no FLOPs. */
 int tl__model_store_cache(const tl_perf_input *in, tl_arena *arena, tl_perf_result *out)
 {
@@ -137,7 +144,7 @@ int tl__model_store_cache(const tl_perf_input *in, tl_arena *arena, tl_perf_resu
 	tl__param_int(out, "nelems", n);
 	TL_TRY(tl__param_text(out, arena, "dtype", type));
 	out->flops = tl__cost_int(0);
-	out->bytes = tl__cost_int(4 * (double)n * (size ? size : 2));
+	out->bytes = tl__cost_int(tl__cache_write_bytes((double)n, size ? size : 2));
 	out->maf = "vector";
 	out->precision = tl__dtype_precision(type);
 	return 0;
