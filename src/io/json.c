@@ -262,6 +262,8 @@ const char *tl__json_scan_compact(const char *p, const char *end, char **to, uin
 				*to = out;
 				return p + 1;
 			}
+			if (!may_follow_value(*tl__json_blank(p + 1)))
+				return NULL;
 			break;
 		case ',':
 			if (out[-1] == ',' || out[-1] == '[' || out[-1] == '{')

@@ -96,14 +96,15 @@ static inline uint32_t tl__json_mask_brackets(const char *p)
 		_mm_or_si128(_mm_cmpeq_epi8(v, _mm_set1_epi8('"')), _mm_cmpeq_epi8(v, _mm_setzero_si128())));
 	return (uint32_t)_mm_movemask_epi8(found);
 }
-/* One bit a byte: anything but digits, signs, point and exponent (and the slash, which lies among them). */
+/* One bit a byte: anything but digits, signs, point and exponent. */
 static inline uint32_t tl__json_mask_number_end(const char *p)
 {
 	__m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
 	__m128i within =
 		_mm_and_si128(_mm_cmpgt_epi8(v, _mm_set1_epi8('+' - 1)), _mm_cmplt_epi8(v, _mm_set1_epi8('9' + 1)));
+	__m128i among = _mm_or_si128(_mm_cmpeq_epi8(v, _mm_set1_epi8(',')), _mm_cmpeq_epi8(v, _mm_set1_epi8('/')));
 	__m128i e = _mm_cmpeq_epi8(_mm_or_si128(v, _mm_set1_epi8(0x20)), _mm_set1_epi8('e'));
-	__m128i number = _mm_or_si128(_mm_andnot_si128(_mm_cmpeq_epi8(v, _mm_set1_epi8(',')), within), e);
+	__m128i number = _mm_or_si128(_mm_andnot_si128(among, within), e);
 	return (uint32_t)_mm_movemask_epi8(number) ^ 0xffff;
 }
 /* Whether the first n bytes of both are equal; n up to 48, both readable that far and 16 bytes more. */

@@ -157,6 +157,7 @@ static void compact(void **state)
 	check_compact("[1, 2, ]", "[1,2]", TL_JSON_ODD_COMMA);
 	check_compact("[,1,,2]", "[1,2]", TL_JSON_ODD_COMMA);
 	check_compact("[1 2 \"a\" [3] {}]", "[1,2,\"a\",[3],{}]", TL_JSON_ODD_COMMA);
+	check_compact("[[][]{}\"a\"1]", "[[],[],{},\"a\",1]", TL_JSON_ODD_COMMA);
 	check_compact("[x, ]", "[null]", TL_JSON_ODD_WORD | TL_JSON_ODD_COMMA);
 }
 
