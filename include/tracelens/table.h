@@ -49,6 +49,27 @@ TL_API int64_t tl_table_int(const tl_table *table, size_t column, size_t row);
  */
 TL_API size_t tl_table_text(const tl_table *table, size_t column, size_t row, char *out, size_t size);
 
+/** A column of a table that is shown to people. */
+typedef struct tl_text_column {
+	const char *column; /**< its name in the table */
+	const char *head;   /**< what stands above it, mostly its unit; NULL: the name. Of the first: the title */
+	int decimals;       /**< of numbers */
+} tl_text_column;
+/** How it is shown; zero-initialise for the defaults. */
+typedef struct tl_text_style {
+	int width;   /**< columns of the terminal; 0: 80. Texts are cut to fit, numbers never */
+	bool colour; /**< ANSI codes for the head */
+	size_t rows; /**< rows to show; 0: all */
+} tl_text_style;
+/**
+ * Columns of a table as aligned lines for a terminal: texts on the left, numbers on the right, with thousands separated
+ * by commas, and "-" for empty ones. Control characters do not pass.
+ * @param[out] out allocated with malloc; the caller frees it with free()
+ * @return 0, TL_ENOTFOUND (no such column), TL_ENOMEM
+ */
+TL_API int tl_table_text_view(char **out, const tl_table *table, const tl_text_column *columns, size_t n,
+			      const tl_text_style *style, tl_error *err);
+
 /**
  * Writes the table as CSV: UTF-8, comma, "\n", header row, quoted only where needed. Goes to a
  * temporary file beside `path` that is renamed when complete. TL_EIO, TL_ENOMEM.

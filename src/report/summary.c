@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "report/report.h"
+#include "table/text.h"
 #include "util/buf.h"
+#include "util/terminal.h"
 #include "util/utf8.h"
 
 enum { LEAST_WIDTH = 40, DEFAULT_WIDTH = 80, DEFAULT_TOP = 10 };
@@ -36,38 +38,7 @@ static void plain(summary *s)
 
 static void blanks(summary *s, size_t n)
 {
-	while (n--)
-		tl__buf_putc(&s->out, ' ');
-}
-
-/* One character for a terminal: no control characters, which could move its cursor or worse. */
-static size_t terminal_character(const char *text, size_t n, char utf8[4], size_t *bytes)
-{
-	uint32_t code;
-	size_t taken = tl__utf8_decode(text, n, &code);
-	if (!taken || code < ' ' || (code >= 0x7f && code < 0xa0) || code == 0x2028 || code == 0x2029 ||
-	    (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069))
-		code = 0xfffd;
-	*bytes = tl__utf8_encode(utf8, code);
-	return taken ? taken : 1;
-}
-
-/* Text in at most `room` columns, cut with an ellipsis; returns the columns used. */
-static size_t put_cut(summary *s, const char *text, size_t room)
-{
-	size_t n = strlen(text), columns = tl__utf8_count(text, n);
-	size_t keep = columns <= room ? columns : room ? room - 1 : 0;
-	size_t i = 0;
-	for (size_t k = 0; k < keep; k++) {
-		char utf8[4];
-		size_t bytes;
-		i += terminal_character(text + i, n - i, utf8, &bytes);
-		tl__buf_put(&s->out, utf8, bytes);
-	}
-	if (columns <= room)
-		return columns;
-	tl__buf_puts(&s->out, "\xe2\x80\xa6");
-	return keep + 1;
+	tl__terminal_blanks(&s->out, n);
 }
 
 /* Words in lines of the terminal's width, all behind `indent` blanks; the first line has `column` columns already. */
@@ -83,12 +54,7 @@ static void put_wrapped(summary *s, const char *text, size_t column, size_t inde
 			tl__buf_putc(&s->out, ' ');
 			column++;
 		}
-		for (size_t i = 0; i < n;) {
-			char utf8[4];
-			size_t bytes;
-			i += terminal_character(text + i, n - i, utf8, &bytes);
-			tl__buf_put(&s->out, utf8, bytes);
-		}
+		tl__terminal_put(&s->out, text, n);
 		column += columns;
 		text += n;
 		text += strspn(text, " ");
@@ -96,104 +62,14 @@ static void put_wrapped(summary *s, const char *text, size_t column, size_t inde
 	tl__buf_putc(&s->out, '\n');
 }
 
-/* "12,345.678"; a missing value is "-" */
-static void format_number(char out[48], const tl_table *table, ptrdiff_t column, size_t row, int decimals)
+/* A table with a title above its first column, the one of texts. */
+static void put_table(summary *s, const tl_table *table, const tl_text_column *columns, size_t n, size_t rows)
 {
-	if (column < 0 || tl_table_is_null(table, (size_t)column, row)) {
-		snprintf(out, 48, "-");
+	if (tl_table_find_column(table, columns[0].column) < 0)
 		return;
-	}
-	char digits[40];
-	double value = tl_table_double(table, (size_t)column, row);
-	if (!(value < 1e15 && value > -1e15)) {
-		snprintf(out, 48, "%g", value);
-		return;
-	}
-	snprintf(digits, sizeof digits, "%.*f", decimals, value);
-	size_t whole = strcspn(digits, "."), n = 0;
-	for (size_t i = 0; digits[i]; i++) {
-		out[n++] = digits[i];
-		size_t left = whole - i - 1;
-		if (i + 1 < whole && left % 3 == 0 && digits[i] != '-')
-			out[n++] = ',';
-	}
-	out[n] = '\0';
-}
-
-/* ---- tables: a text column that takes the room that is left, and number columns ---- */
-
-typedef struct number_column {
-	const char *head;   /* what it is called here */
-	const char *column; /* in the table */
-	int decimals;
-} number_column;
-
-enum { MOST_COLUMNS = 3 };
-
-static size_t widest_number(const tl_table *table, const number_column *c, size_t rows)
-{
-	size_t width = tl__utf8_count(c->head, strlen(c->head));
-	ptrdiff_t column = tl_table_find_column(table, c->column);
-	for (size_t r = 0; r < rows; r++) {
-		char text[48];
-		format_number(text, table, column, r, c->decimals);
-		width = strlen(text) > width ? strlen(text) : width;
-	}
-	return width;
-}
-
-static void put_table(summary *s, const char *title, const tl_table *table, const char *text_column,
-		      const number_column *numbers, size_t n_numbers, size_t rows)
-{
-	ptrdiff_t column = tl_table_find_column(table, text_column);
-	if (column < 0)
-		return;
-	size_t widths[MOST_COLUMNS], taken = 2;
-	for (size_t i = 0; i < n_numbers; i++) {
-		widths[i] = widest_number(table, &numbers[i], rows);
-		taken += widths[i] + 2;
-	}
-	size_t room = (size_t)s->width > taken + 12 ? (size_t)s->width - taken : 12,
-	       used = tl__utf8_count(title, strlen(title));
-	/* no wider than the longest name needs: numbers far from their names are hard to read */
-	size_t longest = used > 2 ? used - 2 : 0;
-	for (size_t r = 0; r < rows; r++) {
-		char name[1024];
-		tl_table_text(table, (size_t)column, r, name, sizeof name);
-		size_t n = tl__utf8_count(name, strlen(name));
-		longest = n > longest ? n : longest;
-	}
-	room = longest < room ? longest : room;
-
 	tl__buf_putc(&s->out, '\n');
-	style(s, BOLD);
-	used = put_cut(s, title, room + 2);
-	blanks(s, room + 2 - used);
-	for (size_t i = 0; i < n_numbers; i++) {
-		blanks(s, 2 + widths[i] - tl__utf8_count(numbers[i].head, strlen(numbers[i].head)));
-		tl__buf_puts(&s->out, numbers[i].head);
-	}
-	plain(s);
-	tl__buf_putc(&s->out, '\n');
-	for (size_t r = 0; r < rows; r++) {
-		char name[1024];
-		tl_table_text(table, (size_t)column, r, name, sizeof name);
-		blanks(s, 2);
-		blanks(s, room - put_cut(s, name, room));
-		for (size_t i = 0; i < n_numbers; i++) {
-			char text[48];
-			format_number(text, table, tl_table_find_column(table, numbers[i].column), r,
-				      numbers[i].decimals);
-			blanks(s, 2 + widths[i] - strlen(text));
-			tl__buf_puts(&s->out, text);
-		}
-		tl__buf_putc(&s->out, '\n');
-	}
-}
-
-static size_t at_most(size_t n, int most)
-{
-	return n < (size_t)most ? n : (size_t)most;
+	tl__table_put_text(&s->out, table, columns, n,
+			   &(tl_text_style){.width = s->width, .colour = s->colour, .rows = rows});
 }
 
 /* ---- the parts ---- */
@@ -203,14 +79,15 @@ static void put_heading(summary *s, const tl_report_heading *heading)
 	if (!heading || !heading->trace || !*heading->trace)
 		return;
 	style(s, BOLD);
-	put_cut(s, heading->trace, (size_t)s->width);
+	tl__terminal_put_cut(&s->out, heading->trace, strlen(heading->trace), (size_t)s->width);
 	plain(s);
 	tl__buf_putc(&s->out, '\n');
 }
 
 static void put_timeline(summary *s)
 {
-	static const number_column numbers[] = {{"ms", "time ms", 3}, {"%", "percent", 2}};
+	static const tl_text_column columns[] = {
+		{"type", "GPU timeline", 0}, {"time ms", "ms", 3}, {"percent", "%", 2}};
 	const tl_table *table = tl_report_find(s->report, "gpu_timeline");
 	if (s->report->empty) {
 		style(s, YELLOW);
@@ -220,7 +97,7 @@ static void put_timeline(summary *s)
 		return;
 	}
 	if (table)
-		put_table(s, "GPU timeline", table, "type", numbers, 2, tl_table_rows(table));
+		put_table(s, table, columns, 3, 0);
 }
 
 static void put_excluded(summary *s)
@@ -254,28 +131,32 @@ static void put_roofline(summary *s)
 
 static void put_operations(summary *s)
 {
-	static const number_column numbers[] = {
-		{"count", "Count", 0}, {"ms", "total_direct_kernel_time_ms", 3}, {"%", "Percentage (%)", 2}};
+	static const tl_text_column categories[] = {{"op category", "Categories by kernel time", 0},
+						    {"Count", "count", 0},
+						    {"total_direct_kernel_time_ms", "ms", 3},
+						    {"Percentage (%)", "%", 2}};
+	static const tl_text_column operations[] = {{"name", "Operations by kernel time", 0},
+						    {"Count", "count", 0},
+						    {"total_direct_kernel_time_ms", "ms", 3},
+						    {"Percentage (%)", "%", 2}};
 	const tl_table *table = tl_report_find(s->report, "ops_summary_by_category");
 	if (table)
-		put_table(s, "Categories by kernel time", table, "op category", numbers, 3,
-			  at_most(tl_table_rows(table), s->top));
+		put_table(s, table, categories, 4, (size_t)s->top);
 	table = tl_report_find(s->report, "ops_summary");
 	if (table)
-		put_table(s, "Operations by kernel time", table, "name", numbers, 3,
-			  at_most(tl_table_rows(table), s->top));
+		put_table(s, table, operations, 4, (size_t)s->top);
 }
 
 /* a trace without host operations has kernels only */
 static void put_kernels(summary *s)
 {
-	static const number_column numbers[] = {{"count", "Kernel duration (\xc2\xb5s)_count", 0},
-						{"\xc2\xb5s", "Kernel duration (\xc2\xb5s)_sum", 3},
-						{"%", "Percent of kernels time (%)", 2}};
+	static const tl_text_column columns[] = {{"Kernel name", "Kernels by time", 0},
+						 {"Kernel duration (\xc2\xb5s)_count", "count", 0},
+						 {"Kernel duration (\xc2\xb5s)_sum", "\xc2\xb5s", 3},
+						 {"Percent of kernels time (%)", "%", 2}};
 	const tl_table *table = tl_report_find(s->report, "kernel_summary");
 	if (table && !tl_report_find(s->report, "ops_summary"))
-		put_table(s, "Kernels by time", table, "Kernel name", numbers, 3,
-			  at_most(tl_table_rows(table), s->top));
+		put_table(s, table, columns, 4, (size_t)s->top);
 }
 
 /* GPU events without a launch have been told below the timeline already */
@@ -298,8 +179,12 @@ static void put_health(summary *s)
 		told += is_told(s, table, r);
 	if (told == rows || meaning < 0)
 		return;
-	number_column numbers = {"", "count", 0};
-	size_t width = widest_number(table, &numbers, rows);
+	size_t width = 0;
+	for (size_t r = 0; r < rows; r++) {
+		char number[48];
+		tl__table_number_text(number, table, count, r, 0);
+		width = strlen(number) > width ? strlen(number) : width;
+	}
 	tl__buf_putc(&s->out, '\n');
 	style(s, BOLD);
 	tl__buf_puts(&s->out, "Trace health\n");
@@ -308,7 +193,7 @@ static void put_health(summary *s)
 		char text[1024], number[48];
 		if (is_told(s, table, r))
 			continue;
-		format_number(number, table, count, r, 0);
+		tl__table_number_text(number, table, count, r, 0);
 		blanks(s, 2 + width - strlen(number));
 		style(s, YELLOW);
 		tl__buf_puts(&s->out, number);

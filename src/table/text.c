@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/* A table for people: texts on the left in the room that is left, numbers on the right below their units. */
+#include "table/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "util/alloc.h"
+#include "util/error.h"
+#include "util/terminal.h"
+#include "util/utf8.h"
+
+enum { LEAST_WIDTH = 40, DEFAULT_WIDTH = 80, LEAST_TEXT = 12, GAP = 2, INDENT = 2, LONGEST_CELL = 1024 };
+
+void tl__table_number_text(char out[48], const tl_table *table, ptrdiff_t column, size_t row, int decimals)
+{
+	if (column < 0 || tl_table_is_null(table, (size_t)column, row)) {
+		snprintf(out, 48, "-");
+		return;
+	}
+	char digits[40];
+	double value = tl_table_double(table, (size_t)column, row);
+	if (!(value < 1e15 && value > -1e15)) {
+		snprintf(out, 48, "%g", value);
+		return;
+	}
+	snprintf(digits, sizeof digits, "%.*f", decimals, value);
+	size_t whole = strcspn(digits, "."), n = 0;
+	for (size_t i = 0; digits[i]; i++) {
+		out[n++] = digits[i];
+		size_t left = whole - i - 1;
+		if (i + 1 < whole && left % 3 == 0 && digits[i] != '-')
+			out[n++] = ',';
+	}
+	out[n] = '\0';
+}
+
+typedef struct layout {
+	ptrdiff_t column;
+	const char *head;
+	bool number;
+	int decimals;
+	size_t width;
+} layout;
+
+static bool is_number(const tl_table *table, ptrdiff_t column)
+{
+	if (column < 0)
+		return true;
+	tl_type type = tl_table_column_type(table, (size_t)column);
+	return type == TL_TYPE_INT64 || type == TL_TYPE_DOUBLE;
+}
+
+static size_t columns_of(const char *text)
+{
+	return tl__utf8_count(text, strlen(text));
+}
+
+/* The head of the first column stands out to the left by the indent of the rows. */
+static void measure(layout *l, const tl_table *table, size_t rows, bool first)
+{
+	size_t head = columns_of(l->head);
+	l->width = !first ? head : head > INDENT ? head - INDENT : 0;
+	for (size_t r = 0; r < rows; r++) {
+		char number[48], text[LONGEST_CELL];
+		size_t width;
+		if (l->number) {
+			tl__table_number_text(number, table, l->column, r, l->decimals);
+			width = strlen(number);
+		} else {
+			tl_table_text(table, (size_t)l->column, r, text, sizeof text);
+			width = columns_of(text);
+		}
+		l->width = width > l->width ? width : l->width;
+	}
+}
+
+/*
+ * Texts get what they need when there is room; else the short ones keep their width and the others share the rest.
+ */
+static void share_room(layout *l, size_t n, size_t width)
+{
+	size_t taken = INDENT, texts = 0;
+	for (size_t i = 0; i < n; i++) {
+		taken += l[i].number ? l[i].width + GAP : 0;
+		texts += !l[i].number;
+	}
+	size_t gaps = texts > 1 ? (texts - 1) * GAP : 0;
+	size_t room = width > taken + gaps + texts * LEAST_TEXT ? width - taken - gaps : texts * LEAST_TEXT;
+	for (bool changed = true; changed && texts;) {
+		size_t fair = room / texts;
+		changed = false;
+		for (size_t i = 0; i < n; i++)
+			if (!l[i].number && l[i].width <= fair && l[i].decimals >= 0) {
+				room -= l[i].width;
+				texts--;
+				l[i].decimals = -1; /* settled */
+				changed = true;
+				break;
+			}
+	}
+	for (size_t i = 0; i < n; i++)
+		if (!l[i].number && l[i].decimals >= 0)
+			l[i].width = room / texts;
+}
+
+static void put_cell(tl_buf *out, const layout *l, const char *text, bool first)
+{
+	size_t n = strlen(text);
+	tl__terminal_blanks(out, first ? 0 : GAP);
+	if (l->number) {
+		tl__terminal_blanks(out, l->width - tl__utf8_count(text, n));
+		tl__terminal_put(out, text, n);
+	} else {
+		size_t used = tl__terminal_put_cut(out, text, n, l->width);
+		tl__terminal_blanks(out, l->width - used);
+	}
+}
+
+/* Blanks at the end of a line help nobody. */
+static void end_line(tl_buf *out)
+{
+	while (out->n && out->v[out->n - 1] == ' ')
+		out->n--;
+	tl__buf_putc(out, '\n');
+}
+
+static void put_head(tl_buf *out, layout *l, size_t n, const tl_text_style *style)
+{
+	if (style->colour)
+		tl__buf_puts(out, "\033[1m");
+	for (size_t i = 0; i < n; i++) {
+		size_t width = l[i].width;
+		l[i].width += i == 0 ? INDENT : 0;
+		put_cell(out, &l[i], l[i].head, i == 0);
+		l[i].width = width;
+	}
+	if (style->colour)
+		tl__buf_puts(out, "\033[0m");
+	end_line(out);
+}
+
+static void put_rows(tl_buf *out, const tl_table *table, const layout *l, size_t n, size_t rows)
+{
+	for (size_t r = 0; r < rows; r++) {
+		tl__terminal_blanks(out, INDENT);
+		for (size_t i = 0; i < n; i++) {
+			char number[48], text[LONGEST_CELL];
+			if (l[i].number)
+				tl__table_number_text(number, table, l[i].column, r, l[i].decimals);
+			else
+				tl_table_text(table, (size_t)l[i].column, r, text, sizeof text);
+			put_cell(out, &l[i], l[i].number ? number : text, i == 0);
+		}
+		end_line(out);
+	}
+}
+
+void tl__table_put_text(tl_buf *out, const tl_table *table, const tl_text_column *columns, size_t n,
+			const tl_text_style *style)
+{
+	size_t rows = tl_table_rows(table);
+	size_t width = style->width <= 0            ? DEFAULT_WIDTH
+		       : style->width < LEAST_WIDTH ? LEAST_WIDTH
+						    : (size_t)style->width;
+	layout *l = tl__calloc(n + 1, sizeof *l);
+	if (!l) {
+		out->failed = 1;
+		return;
+	}
+	rows = style->rows && style->rows < rows ? style->rows : rows;
+	for (size_t i = 0; i < n; i++) {
+		l[i] = (layout){.column = tl_table_find_column(table, columns[i].column),
+				.head = columns[i].head ? columns[i].head : columns[i].column,
+				.decimals = columns[i].decimals};
+		l[i].number = is_number(table, l[i].column);
+		if (!l[i].number)
+			l[i].decimals = 0;
+		measure(&l[i], table, rows, i == 0);
+	}
+	share_room(l, n, width);
+	put_head(out, l, n, style);
+	put_rows(out, table, l, n, rows);
+	tl__free(l);
+}
+
+int tl_table_text_view(char **out, const tl_table *table, const tl_text_column *columns, size_t n,
+		       const tl_text_style *style, tl_error *err)
+{
+	static const tl_text_style defaults;
+	tl_buf text = {0};
+	*out = NULL;
+	for (size_t i = 0; i < n; i++)
+		if (tl_table_find_column(table, columns[i].column) < 0)
+			return tl__fail(err, TL_ENOTFOUND, "the table has no column '%s'", columns[i].column);
+	tl__table_put_text(&text, table, columns, n, style ? style : &defaults);
+	/* handed over as it is: tl_buf memory comes from malloc */
+	*out = tl__buf_text(&text) ? text.v : NULL;
+	if (*out)
+		return 0;
+	tl__buf_free(&text);
+	return tl__nomem(err);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+#include "util/terminal.h"
+
+#include "util/utf8.h"
+
+/* One character that is safe to show; returns the bytes that it took. */
+static size_t put_character(tl_buf *out, const char *text, size_t n)
+{
+	char utf8[4];
+	uint32_t code;
+	size_t taken = tl__utf8_decode(text, n, &code);
+	if (!taken || code < ' ' || (code >= 0x7f && code < 0xa0) || code == 0x2028 || code == 0x2029 ||
+	    (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069))
+		code = 0xfffd;
+	tl__buf_put(out, utf8, tl__utf8_encode(utf8, code));
+	return taken ? taken : 1;
+}
+
+void tl__terminal_put(tl_buf *out, const char *text, size_t n)
+{
+	for (size_t i = 0; i < n;)
+		i += put_character(out, text + i, n - i);
+}
+
+size_t tl__terminal_put_cut(tl_buf *out, const char *text, size_t n, size_t room)
+{
+	size_t columns = tl__utf8_count(text, n);
+	size_t keep = columns <= room ? columns : room ? room - 1 : 0;
+	for (size_t i = 0, k = 0; k < keep; k++)
+		i += put_character(out, text + i, n - i);
+	if (columns <= room)
+		return columns;
+	tl__buf_puts(out, "\xe2\x80\xa6");
+	return keep + 1;
+}
+
+void tl__terminal_blanks(tl_buf *out, size_t n)
+{
+	while (n--)
+		tl__buf_putc(out, ' ');
+}
