@@ -123,6 +123,32 @@ static void blanks(void **state)
 	}
 }
 
+/* The masks against their definition, byte by byte, for all bytes at all places. */
+static void masks(void **state)
+{
+	(void)state;
+	for (int c = 0; c < 256; c++)
+		for (unsigned at = 0; at < TL_JSON_BLOCK; at++) {
+			char text[TL_JSON_BLOCK];
+			uint32_t blank = 0, string = 0, high = 0, brackets = 0, number = 0, got;
+			for (unsigned i = 0; i < TL_JSON_BLOCK; i++) {
+				uint8_t b = i == at ? (uint8_t)c : (uint8_t)(c + 37 * (int)(i - at));
+				uint32_t bit = UINT32_C(1) << i;
+				text[i] = (char)b;
+				blank |= b == ' ' || b == '\n' ? bit : 0;
+				string |= b == '"' || b == '\\' || b < 0x20 ? bit : 0;
+				high |= b > 0x7f ? bit : 0;
+				brackets |= !b || strchr("[]{}\"", b) ? bit : 0;
+				number |= b && strchr("0123456789+-.eE", b) ? 0 : bit;
+			}
+			assert_int_equal(tl__json_mask_blank(text), blank);
+			assert_int_equal(tl__json_mask_string(text, &got), string);
+			assert_int_equal(got, high);
+			assert_int_equal(tl__json_mask_brackets(text), brackets);
+			assert_int_equal(tl__json_mask_number_end(text), number);
+		}
+}
+
 static void check_compact(const char *text, const char *expected, unsigned odd)
 {
 	tl_buf out = {0};
@@ -164,10 +190,8 @@ static void compact(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(values),
-		cmocka_unit_test(refusals),
-		cmocka_unit_test(blanks),
-		cmocka_unit_test(compact),
+		cmocka_unit_test(values), cmocka_unit_test(refusals), cmocka_unit_test(blanks),
+		cmocka_unit_test(masks),  cmocka_unit_test(compact),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
