@@ -14,11 +14,11 @@ typedef struct operand {
 	double count;
 } operand;
 
-/* A tensor of one or more dimensions with a dtype; scalars and lists of tensors are no operands. */
+/* A tensor of one or more dimensions; scalars and lists of tensors are no operands. */
 static bool read_operand(operand *out, const tl_perf_input *in, size_t index)
 {
 	out->type = tl__arg_text(in->types, index);
-	if (!out->type || !*out->type || !tl__arg_shape(&out->shape, in->dims, index) || !out->shape.rank)
+	if (!tl__arg_shape(&out->shape, in->dims, index) || !out->shape.rank)
 		return false;
 	out->count = tl__shape_volume(&out->shape, 0);
 	return true;
@@ -31,7 +31,7 @@ static int describe(tl_value *out, const operand *o, tl_arena *arena)
 	if (!pair)
 		return TL_ENOMEM;
 	TL_TRY(tl__value_ints(&pair[0], arena, TL_V_TUPLE, o->shape.dim, o->shape.rank));
-	tl_value type = TL_VALUE_STRING(o->type, strlen(o->type));
+	tl_value type = o->type ? TL_VALUE_STRING(o->type, strlen(o->type)) : TL_VALUE_NONE;
 	TL_TRY(tl__value_copy(&pair[1], arena, &type));
 	*out = (tl_value){.kind = TL_V_TUPLE, .n = 2, .items = pair};
 	return 0;
@@ -58,7 +58,7 @@ int tl__model_moe_operands(const tl_perf_input *in, tl_arena *arena, tl_perf_res
 			continue;
 		TL_TRY(describe(&items[n++], &o, arena));
 		bytes += o.count * tl__dtype_bytes(o.type);
-		if (o.count > largest || !type) {
+		if (o.count > largest || n == 1) {
 			largest = o.count;
 			type = o.type;
 		}

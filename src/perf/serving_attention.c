@@ -110,7 +110,7 @@ int tl__serving_finish(const tl_serving *s, tl_arena *arena, tl_perf_result *out
 	TL_TRY(tl__param_text(out, arena, "dtype_Q", s->type_q));
 	if (s->type_kv)
 		TL_TRY(tl__param_text(out, arena, "dtype_KV", s->type_kv));
-	if (s->window > 0)
+	if (s->windowed)
 		tl__param_int(out, "sliding_window", s->window);
 	costs(s, out);
 	return 0;
@@ -211,7 +211,7 @@ int tl__model_paged_ragged(const tl_perf_input *in, tl_arena *arena, tl_perf_res
 	s.n_kv = s.chunks.context.sk + s.chunks.generation.sk;
 	s.type_q = tl__arg_text(in->types, 2);
 	set_cache_type(&s, in, 3);
-	if (tl__dtype_bytes(s.type_kv) == tl__dtype_bytes(s.type_q))
+	if (!tl__dtype_bytes(s.type_kv) || tl__dtype_bytes(s.type_kv) == tl__dtype_bytes(s.type_q))
 		s.type_kv = NULL;
 	return tl__serving_finish(&s, arena, out);
 }
@@ -235,5 +235,6 @@ int tl__model_pa_decode_gluon(const tl_perf_input *in, tl_arena *arena, tl_perf_
 	set_cache_type(&s, in, 2);
 	if (!tl__to_int(tl__value_at(in->concrete, 19), &s.window) || s.window < 0)
 		s.window = 0;
+	s.windowed = true;
 	return tl__serving_finish(&s, arena, out);
 }

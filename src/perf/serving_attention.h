@@ -10,6 +10,7 @@ typedef struct tl_serving {
 	tl_chunks chunks;
 	int64_t n_q, h_q, n_kv, h_kv, d_qk, d_v;
 	int64_t window;               /* keys that a query sees at most; 0: all */
+	bool windowed;                /* `window` is listed */
 	int64_t requests;             /* generation requests; 0: not told, as many as their tokens */
 	const char *type_q, *type_kv; /* type_kv NULL: not listed, as the query's */
 } tl_serving;

@@ -6,18 +6,18 @@
 #include "perf/gemm.h"
 
 static const char operands[] = "shapes and dtypes of two operands are needed";
+static const char bf16[] = "c10::bfloat16"; /* what outputs are when nothing tells; spelt as reports do */
 
 typedef struct serving_gemm {
 	int64_t batch, m, n, k;
-	bool bias, batch_first, batched;
-	const char *types[3]; /* A, W, output */
-	size_t n_types;
+	bool bias, batch_first;
+	const char *types[3];                       /* A, W, output */
 	double size_a, size_w, size_out, size_bias; /* bytes per element; 0: unknown */
 	const char *precision;
 } serving_gemm;
 
 /* FLOPs = B (2 M N K + M N with bias); bytes = B (M K a + K N w + M N out + N bias). */
-static int finish(const serving_gemm *g, const tl_perf_input *in, tl_arena *arena, tl_perf_result *out)
+static int begin(const serving_gemm *g, tl_arena *arena, tl_perf_result *out)
 {
 	tl__perf_begin(out);
 	if (g->batch_first)
@@ -26,10 +26,9 @@ static int finish(const serving_gemm *g, const tl_perf_input *in, tl_arena *aren
 	tl__param_int(out, "N", g->n);
 	tl__param_int(out, "K", g->k);
 	tl__param_bool(out, "bias", g->bias);
-	TL_TRY(tl__param_texts(out, arena, "dtype_A_B", g->types, g->n_types));
+	TL_TRY(tl__param_texts(out, arena, "dtype_A_B", g->types, 3));
 	if (!g->batch_first)
 		tl__param_int(out, "B", g->batch);
-	TL_TRY(tl__gemm_transpose(in, arena, out));
 	double b = (double)g->batch, m = (double)g->m, n = (double)g->n, k = (double)g->k;
 	bool known = g->size_a > 0 && g->size_w > 0 && g->size_out > 0 && (!g->bias || g->size_bias > 0);
 	out->flops = tl__cost_int(b * tl__gemm_flops(m, n, k, g->bias));
@@ -40,6 +39,21 @@ static int finish(const serving_gemm *g, const tl_perf_input *in, tl_arena *aren
 	return 0;
 }
 
+/* The transposes, from kernels' names, are the last parameter. */
+static int finish(const serving_gemm *g, const tl_perf_input *in, tl_arena *arena, tl_perf_result *out)
+{
+	TL_TRY(begin(g, arena, out));
+	return tl__gemm_transpose(in, arena, out);
+}
+
+/* With 4-bit operands: bytes need not be whole. */
+static int finish_fp4(const serving_gemm *g, const tl_perf_input *in, tl_arena *arena, tl_perf_result *out)
+{
+	TL_TRY(finish(g, in, arena, out));
+	out->bytes.integral = false;
+	return 0;
+}
+
 /* A[M,K] in slot 0 and W[N,K] in slot 1; the output's dtype is still A's. */
 static bool read_operands(serving_gemm *g, const tl_perf_input *in)
 {
@@ -47,7 +61,7 @@ static bool read_operands(serving_gemm *g, const tl_perf_input *in)
 	if (!tl__arg_shape(&a, in->dims, 0) || !tl__arg_shape(&w, in->dims, 1) || a.rank < 2 || w.rank < 1 ||
 	    tl__value_count(in->types) < 2)
 		return false;
-	*g = (serving_gemm){.batch = 1, .m = a.dim[0], .n = w.dim[0], .k = a.dim[1], .n_types = 3};
+	*g = (serving_gemm){.batch = 1, .m = a.dim[0], .n = w.dim[0], .k = a.dim[1]};
 	g->types[0] = tl__arg_text(in->types, 0);
 	g->types[1] = tl__arg_text(in->types, 1);
 	g->types[2] = g->types[0];
@@ -83,7 +97,7 @@ int tl__model_gemm_a16w16_atomic(const tl_perf_input *in, tl_arena *arena, tl_pe
 	if (!read_operands(&g, in))
 		return tl__perf_fail(out, operands);
 	g.batch_first = true;
-	set_output(&g, tl__value_count(in->types) > 3 ? tl__arg_text(in->types, 3) : "c10::BFloat16");
+	set_output(&g, tl__value_count(in->types) > 3 ? tl__arg_text(in->types, 3) : bf16);
 	return finish(&g, in, arena, out);
 }
 
@@ -107,6 +121,7 @@ int tl__model_unquantized_gemm(const tl_perf_input *in, tl_arena *arena, tl_perf
 		return tl__perf_fail(out, operands);
 	g.bias = tl__arg_given(in->dims, 2);
 	set_output(&g, g.bias ? tl__arg_text(in->types, 2) : g.types[1]);
+	g.types[2] = tl__value_count(in->types) > 2 ? tl__arg_text(in->types, 2) : ""; /* as it stands */
 	g.size_bias = g.size_out;
 	return finish(&g, in, arena, out);
 }
@@ -123,9 +138,9 @@ int tl__model_gemm_a8w8(const tl_perf_input *in, tl_arena *arena, tl_perf_result
 	tl_shape scale_a, scale_w;
 	if (!read_operands(&g, in))
 		return tl__perf_fail(out, operands);
-	g.n_types = 2;
-	g.size_out = 2;
-	TL_TRY(finish(&g, in, arena, out));
+	g.batch_first = true;
+	set_output(&g, bf16);
+	TL_TRY(begin(&g, arena, out));
 	if (tl__value_count(in->dims) > 3 && tl__arg_shape(&scale_a, in->dims, 2) &&
 	    tl__arg_shape(&scale_w, in->dims, 3) && scale_a.rank && scale_w.rank) {
 		const char *type = tl__arg_text(in->types, 2);
@@ -133,11 +148,12 @@ int tl__model_gemm_a8w8(const tl_perf_input *in, tl_arena *arena, tl_perf_result
 		TL_TRY(tl__param_text(out, arena, "quant_granularity", "per_block"));
 		tl__param_int(out, "block_k", ceil_div(g.k, scale_a.dim[scale_a.rank - 1]));
 		tl__param_int(out, "block_n", ceil_div(g.n, scale_w.dim[0]));
-		TL_TRY(tl__param_text(out, arena, "scale_dtype", type && *type ? type : "float32"));
+		TL_TRY(tl__param_text(out, arena, "scale_dtype", type ? type : "float32"));
 	}
 	tl_shape y = {.rank = 2, .dim = {g.m, g.n}};
 	TL_TRY(tl__param_shape(out, arena, "output_shape", &y));
-	return tl__param_text(out, arena, "output_dtype", "c10::bfloat16");
+	TL_TRY(tl__param_text(out, arena, "output_dtype", bf16));
+	return tl__gemm_transpose(in, arena, out);
 }
 
 /* aiter::gemm_afp4wfp4_: both operands packed along K, two values a byte; bf16 output. */
@@ -146,12 +162,12 @@ int tl__model_gemm_afp4wfp4(const tl_perf_input *in, tl_arena *arena, tl_perf_re
 	serving_gemm g;
 	if (!read_operands(&g, in))
 		return tl__perf_fail(out, operands);
-	g.n_types = 2;
+	g.batch_first = true;
+	set_output(&g, bf16);
 	g.k *= 2;
 	g.size_a = g.size_w = 0.5;
-	g.size_out = 2;
 	g.precision = "fp4";
-	return finish(&g, in, arena, out);
+	return finish_fp4(&g, in, arena, out);
 }
 
 static bool read_batched(serving_gemm *g, tl_shape *a, tl_shape *w, const tl_perf_input *in)
@@ -159,9 +175,10 @@ static bool read_batched(serving_gemm *g, tl_shape *a, tl_shape *w, const tl_per
 	if (!tl__arg_shape(a, in->dims, 0) || !tl__arg_shape(w, in->dims, 1) || a->rank != 3 || w->rank < 2 ||
 	    tl__value_count(in->types) < 2)
 		return false;
-	*g = (serving_gemm){.batch_first = true, .n = w->dim[1], .k = a->dim[2], .n_types = 2, .size_out = 2};
+	*g = (serving_gemm){.batch_first = true, .n = w->dim[1], .k = a->dim[2], .size_out = 2};
 	g->types[0] = tl__arg_text(in->types, 0);
 	g->types[1] = tl__arg_text(in->types, 1);
+	g->types[2] = bf16;
 	g->size_a = tl__dtype_bytes(g->types[0]);
 	g->size_w = tl__dtype_bytes(g->types[1]);
 	return true;
@@ -178,7 +195,7 @@ int tl__model_batched_a16wfp4(const tl_perf_input *in, tl_arena *arena, tl_perf_
 	g.m = a.dim[1];
 	g.size_w = 0.5;
 	g.precision = "fp4";
-	return finish(&g, in, arena, out);
+	return finish_fp4(&g, in, arena, out);
 }
 
 /* Batched GEMM with 8-bit weights: A is [B,M,K] or [M,B,K], W[B,N,K]. */

@@ -48,7 +48,7 @@ static int start(rms *r, const char **why, const tl_perf_input *in, size_t input
 static void costs(const rms *r, double more, double bytes, tl_perf_result *out)
 {
 	out->flops = tl__cost_float(r->rows * (2 * r->width + 2) + 2 * r->n + more);
-	out->bytes = r->size > 0 ? tl__cost_float(bytes) : tl__cost_unknown();
+	out->bytes = tl__cost_if(r->size > 0, bytes);
 }
 
 /* 2 n + width elements. */
@@ -171,5 +171,6 @@ int tl__model_rmsnorm_mxfp4(const tl_perf_input *in, tl_arena *arena, tl_perf_re
 		bytes += (2 * r.rows * width2 + width2) * r.size;
 	}
 	costs(&r, more, bytes, out);
+	out->bytes.integral = false; /* half bytes */
 	return 0;
 }

@@ -5,31 +5,34 @@
 #include "perf/formulas.h"
 
 static const char no_tensors[] = "shapes and dtypes of the tensors are needed";
+static const char too_large[] = "the tensors are too large";
 
 /* ---- rotary embedding: 3 FLOPs an element, read and written ---- */
 
-static int rotary(double n, const char *type, tl_perf_result *out)
+static void rotary(double n, const char *type, tl_perf_result *out)
 {
 	int size = tl__dtype_bytes(type);
-	if (!(n >= 0 && n <= (double)TL_MAX_DIM))
-		return tl__perf_fail(out, "the tensors are too large");
-	tl__perf_begin(out);
 	tl__param_int(out, "num_elements", (int64_t)n);
-	out->flops = tl__cost_int(tl__rope_flops(n));
-	out->bytes = tl__cost_int(tl__rope_bytes(n, size ? size : 2));
+	out->flops = tl__cost_int(3 * n);
+	out->bytes = tl__cost_int(2 * n * (size ? size : 2));
 	out->maf = "vector";
 	out->precision = tl__dtype_precision(type);
-	return 0;
 }
 
 /* aiter::rope_cached_positions_2c_fwd_impl: q and k in slots 2 and 3. */
 int tl__model_rope_2c(const tl_perf_input *in, tl_arena *arena, tl_perf_result *out)
 {
 	tl_shape q, k;
-	(void)arena;
 	if (!tl__arg_shape(&q, in->dims, 2) || !tl__arg_shape(&k, in->dims, 3))
 		return tl__perf_fail(out, no_tensors);
-	return rotary(tl__shape_volume(&q, 0) + tl__shape_volume(&k, 0), tl__arg_text(in->types, 0), out);
+	double n = tl__shape_volume(&q, 0) + tl__shape_volume(&k, 0);
+	if (!(n <= (double)TL_MAX_DIM))
+		return tl__perf_fail(out, too_large);
+	tl__perf_begin(out);
+	TL_TRY(tl__param_shape(out, arena, "x_shape", &q));
+	TL_TRY(tl__param_shape(out, arena, "y_shape", &k));
+	rotary(n, tl__arg_text(in->types, 0), out);
+	return 0;
 }
 
 /* sgl_kernel::rotary_embedding: positions, q, k, head size, table [positions, rotated part of a head]. */
@@ -45,8 +48,12 @@ int tl__model_sgl_rotary(const tl_perf_input *in, tl_arena *arena, tl_perf_resul
 	if (head <= 0)
 		return tl__perf_fail(out, "the head size is not positive");
 	int64_t rotated = tl__arg_shape(&table, in->dims, 4) && table.rank > 1 ? table.dim[1] : head;
-	double heads = (double)(q.dim[1] / head) + (double)(k.dim[1] / head);
-	return rotary((double)q.dim[0] * heads * (double)rotated, tl__arg_text(in->types, 1), out);
+	double n = (double)q.dim[0] * ((double)(q.dim[1] / head) + (double)(k.dim[1] / head)) * (double)rotated;
+	if (!(n <= (double)TL_MAX_DIM))
+		return tl__perf_fail(out, too_large);
+	tl__perf_begin(out);
+	rotary(n, tl__arg_text(in->types, 1), out);
+	return 0;
 }
 
 /* ---- fused with concatenation and the cache of latent attention (MLA) ---- */

@@ -55,7 +55,7 @@ static double visible(mode m, double window, double topk, double mean)
 
 static int v4_decode(const tl_perf_input *in, mode m, tl_arena *arena, tl_perf_result *out)
 {
-	tl_serving s = {.h_kv = 1, .type_q = "c10::bfloat16", .type_kv = "c10::bfloat16"};
+	tl_serving s = {.h_kv = 1, .windowed = true, .type_q = "c10::bfloat16", .type_kv = "c10::bfloat16"};
 	tl_shape q;
 	if (!tl__serving_step(&s, in))
 		return tl__perf_fail(out, tl__serving_no_annotation);
@@ -122,9 +122,7 @@ int tl__model_sparse_prefill(const tl_perf_input *in, tl_arena *arena, tl_perf_r
 	out->flops = tl__cost_int(4 * pairs * h * d);
 	out->bytes = tl__cost_int(2 * (double)s.n_q * h * d * size_q + pairs * d * size_kv);
 	out->maf = "matrix";
-	out->precision = tl__dtype_precision(s.type_q);
-	if (!out->precision)
-		out->precision = "bf16";
+	out->precision = s.type_q && *s.type_q ? tl__dtype_precision(s.type_q) : "bf16";
 	return 0;
 }
 
