@@ -66,9 +66,52 @@ static const example examples[] = {
 	 1310720, "vector_bf16"},
 	{"sglang::store_cache", "[[64,1024],[64,1024]]", "[" BF "," BF "]", NULL, 0, 524288, "vector_bf16"},
 	{"_C_custom_ar::all_reduce", "[[],[4,7168]]", "[\"\"," BF "]", NULL, 0, 114688, "vector_bf16"},
+	{"aiter::fused_allreduce_rmsnorm", "[[],[],[4,7168],[4,7168],[],[],[7168]]",
+	 "[\"\",\"\"," BF "," BF ",\"\",\"\"," BF "]", NULL, 143368, 243712, "vector_bf16"},
+	{"aiter::fused_allreduce_rmsnorm_", "[[4,7168],[4,7168],[7168]]", "[" BF "," BF "," BF "]", NULL, 143368,
+	 243712, "vector_bf16"},
 	{"aiter::reduce_scatter", "[[],[8,7168],[4,7168]]", "[\"\"," BF "]", NULL, 0, 172032, "vector_bf16"},
 	{"sglang::reg_all_gather_into_tensor", "[[256,16160],[32,16160]]", "[" BF "," BF "]", NULL, 0, 9308160,
 	 "vector_bf16"},
+
+	{"aiter::dynamic_per_token_scaled_quant", "[[64,7168],[64,7168],[64,1]]", "[" FP8 "," BF ",\"float\"]", NULL,
+	 1189888, 1376512, "vector_bf16"},
+	{"vllm::triton_per_token_group_quant_fp8", "[[64,7168],[]]", "[" BF ",\"Scalar\"]", "[\"\",\"128\"]", 2752512,
+	 1390592, "vector_bf16"},
+	/* leading dimensions are rows */
+	{"vllm::triton_per_token_group_quant_fp8", "[[4,16,7168],[]]", "[" BF ",\"Scalar\"]", "[\"\",\"\"]", 2752512,
+	 1390592, "vector_bf16"},
+	{"vllm::triton_per_token_group_quant_fp8", "[[7168],[]]", "[" BF ",\"Scalar\"]", NULL, 43008, 21728,
+	 "vector_bf16"},
+	{"sglang_profiler::fused_mxfp4_quant_fused_flatten_mxfp4_quant", "[[64,16,128]]", "[" BF "]", NULL, 262144,
+	 331776, "vector_bf16"},
+	{"sglang_profiler::quant_dynamic_mxfp4_quant", "[[64,2048]]", "[" BF "]", NULL, 262144, 331776, "vector_bf16"},
+	{"aiter::dynamic_per_group_scaled_quant_fp4", "[[64,1024],[64,2048]]", "[\"unsigned char\"," BF "]", NULL,
+	 262144, 331776, "vector_bf16"},
+	{"aiter::fused_dynamic_mx_quant_moe_sort_hip", "[[64,1024],[64,64],[64,2048]]",
+	 "[\"unsigned char\",\"unsigned char\"," BF "]", NULL, 262144, 331776, "vector_bf16"},
+	{"aiter::fused_dynamic_mxfp4_quant_moe_sort_hip", "[[64,1024],[64,64],[64,2048]]",
+	 "[\"unsigned char\",\"unsigned char\"," BF "]", NULL, 262144, 331776, "vector_bf16"},
+
+	{"aiter::fused_qk_rope_cat_and_cache_mla", "[[64,16,512],[64,16,64],[64,1,512],[64,1,64],[1000,1,576]]",
+	 "[" BF "," BF "," BF "," BF "," FP8 "]", NULL, 208896, 2469888, "vector_bf16"},
+	{"aiter::fused_qk_rope_concat_and_cache_mla",
+	 "[[64,16,512],[64,16,64],[64,512],[64,64],[1000,1,576],[64,16,576]]",
+	 "[" BF "," BF "," BF "," BF "," FP8 "," FP8 "]", NULL, 208896, 1880064, "vector_bf16"},
+	{"aiter::mixed_sample_outer_exponential", "[[64],[64,32000],[64,32000]]", "[\"int\"," BF ",\"float\"]", NULL,
+	 4096000, 12288256, "vector_bf16"},
+
+	{"aiter::mhc_post", "[[64,4,4096],[64,4096]]", "[" BF "," BF "]", NULL, 10485760, 4723712, "vector_bf16"},
+	{"aiter::mhc_pre_gemm_sqrsum", "[[4,64,24],[4,64],[64,4,4096],[24,16384]]",
+	 "[\"float\",\"float\"," BF ",\"float\"]", NULL, 50331648, 3695616, "matrix_bf16"},
+	{"aiter::mhc_pre_big_fuse_rmsnorm", "[[64,4],[64,4,4],[64,4096],[4,64,24],[4,64],[3],[24],[64,4,4096]]",
+	 "[\"float\",\"float\"," BF ",\"float\",\"float\",\"float\",\"float\"," BF "]", NULL, 3407872, 2659328,
+	 "vector_bf16"},
+	{"aiter::mhc_fused_post_pre_gemm_sqrsum",
+	 "[[4,64,24],[4,64],[64,4,4096],[64,4096],[64,4,4096],[64,4],[64,4,4],[24,16384]]",
+	 "[\"float\",\"float\"," BF "," BF "]", NULL, 60817408, 8419328, "matrix_bf16"},
+	/* no dtypes: bf16 */
+	{"aiter::mhc_post", "[[64,4,4096],[64,4096]]", "[]", NULL, 10485760, 4723712, "vector_bf16"},
 };
 
 static const tl_value *parse(tl_arena *arena, const char *text)
@@ -149,6 +192,32 @@ static void test_params(void **state)
 		"[[12288,1],[24576,1]]",
 		"op_shape: (32, 12288), dtype_in_out: ('c10::BFloat16', 'c10::BFloat16'), "
 		"stride_input: (24576, 1), stride_output: (12288, 1)");
+	assert_params(&(example){"aiter::gemm_a8w8_ck", "[[64,7168],[2112,7168],[64,56],[17,56]]",
+				 "[" FP8 "," FP8 ",\"float\",\"float\"]", NULL, 0, 0, NULL},
+		      NULL,
+		      "B: 1, M: 64, N: 2112, K: 7168, bias: False, dtype_A_B: ('c10::Float8_e4m3fn', "
+		      "'c10::Float8_e4m3fn', 'c10::bfloat16'), quant_scheme: 'a8w8_blockscale', quant_granularity: "
+		      "'per_block', block_k: 128, block_n: 125, scale_dtype: 'float', output_shape: (64, 2112), "
+		      "output_dtype: 'c10::bfloat16'");
+	/* without bias, as in the sheet of a real trace */
+	assert_params(&(example){"vllm::rocm_unquantized_gemm", "[[32,2880],[201088,2880],[]]", "[" BF "," BF ",\"\"]",
+				 NULL, 0, 0, NULL},
+		      NULL,
+		      "M: 32, N: 201088, K: 2880, bias: False, dtype_A_B: ('c10::BFloat16', 'c10::BFloat16', ''), B: "
+		      "1");
+	assert_params(&(example){"aiter::reduce_scatter", "[[],[8,7168],[4,7168]]", "[\"\"," BF "]", NULL, 0, 0, NULL},
+		      "[[],[7168,1],[7168,1]]",
+		      "op_shape: (8, 7168), out_shape: (4, 7168), dtype_in: 'c10::BFloat16', stride_input: (7168, 1)");
+	assert_params(&(example){"aiter::mhc_pre_gemm_sqrsum", "[[4,64,24],[4,64],[64,4,4096],[24,16384]]",
+				 "[\"float\",\"float\"," BF "]", NULL, 0, 0, NULL},
+		      NULL, "M: 64, n: 4, C: 4096, hc3: 24, K: 16384, split_k: 4, dtype_in: 'c10::BFloat16'");
+	assert_params(
+		&(example){"aiter::dynamic_per_token_scaled_quant", "[[64,7168],[64,7168],[64,1]]",
+			   "[" FP8 "," BF ",\"float\"]", NULL, 0, 0, NULL},
+		"[[7168,1],[7168,1],[1,1]]",
+		"shape_in1: (64, 7168), shape_in2: (64, 1), shape_out: (64, 7168), dtype_in1_in2_out: "
+		"('c10::BFloat16', 'float', 'c10::Float8_e4m3fn'), stride_input1: (7168, 1), stride_input2: (1, 1), "
+		"stride_output: (7168, 1)");
 	assert_params(&(example){"sglang::store_cache", "[[32,1024]]", "[" BF "]", NULL, 0, 0, NULL}, NULL,
 		      "op_shape: (32, 1024), nelems: 32768, dtype: 'c10::BFloat16'");
 }
