@@ -73,12 +73,24 @@ static bool may_follow_string(char c)
 	return c == ',' || c == ':' || c == ']' || c == '}';
 }
 
+enum { UNSURE = -1 };
+
+/* Whether a list or object may begin at `p` inside another: behind a colon in an object, else a comma or bracket. */
+static bool is_value_place(const char *p, int in_object)
+{
+	do
+		p--;
+	while (tl__json_is_blank(*p));
+	return in_object == UNSURE || (in_object ? *p == ':' : *p == ',' || *p == '[');
+}
+
 const char *tl__json_skip_nested(tl_json_scan *scan, const char *p, uint8_t *flags)
 {
 	/* One bit a level: object or not. Below the last level only the depth is kept. */
 	enum { LEVELS = 8192 };
 	uint64_t object[LEVELS / 64];
 	uint64_t depth = 0;
+	int in_object = UNSURE;
 	tl_json_token token;
 
 	*flags = 0;
@@ -100,6 +112,11 @@ const char *tl__json_skip_nested(tl_json_scan *scan, const char *p, uint8_t *fla
 			break;
 		case '{':
 		case '[':
+			/* inside, a value follows something: a lost bracket is noticed here, not at the end of the file
+			 */
+			if (depth && !is_value_place(p, in_object))
+				goto bad;
+			in_object = *p == '{';
 			if (depth < LEVELS) {
 				uint64_t bit = UINT64_C(1) << (depth & 63);
 				if (*p == '{')
@@ -118,6 +135,9 @@ const char *tl__json_skip_nested(tl_json_scan *scan, const char *p, uint8_t *fla
 			p++;
 			if (!depth)
 				return p;
+			/* below the last level any kind will do */
+			in_object = depth <= LEVELS ? (int)(object[(depth - 1) / 64] >> ((depth - 1) & 63) & 1)
+						    : UNSURE;
 			break;
 		case '\0':
 			goto bad;

@@ -9,8 +9,10 @@
 #include "util/error.h"
 #include "util/value.h"
 
-/* Metadata values up to this size are kept. */
-enum { LARGEST_METADATA = 1 << 20 };
+enum {
+	LARGEST_METADATA = 1 << 20, /* metadata values up to this size are kept */
+	LARGEST_EVENT = 1 << 28,    /* what does not end within that is not an event */
+};
 
 /* What the file turned out to hold, for the message when it is no trace. */
 typedef struct contents {
@@ -114,15 +116,15 @@ static int read_event(tl_kineto *k)
 			k->p = after;
 			return 0;
 		}
-		bool more = k->scan.stop >= k->scan.end;
-		if (more && !k->eof) {
+		bool more = k->scan.stop >= k->scan.end, endless = k->scan.end - k->p > LARGEST_EVENT;
+		if (more && !k->eof && !endless) {
 			TL_TRY(tl__kineto_refill(k));
 			continue;
 		}
 		int repaired = tl__kineto_repair(k, k->p, &after);
 		if (repaired < 0)
 			return repaired;
-		if (repaired == TL_REPAIR_MORE) {
+		if (repaired == TL_REPAIR_MORE && !endless) {
 			TL_TRY(tl__kineto_refill(k));
 			continue;
 		}
@@ -135,7 +137,7 @@ static int read_event(tl_kineto *k)
 				return 0;
 			}
 		}
-		return more ? end_in_event(k) : skip_unreadable(k, NULL);
+		return more && k->eof ? end_in_event(k) : skip_unreadable(k, NULL);
 	}
 }
 
@@ -152,11 +154,11 @@ static int read_non_event(tl_kineto *k)
 			return 0;
 		}
 		bool more = after || k->scan.stop >= k->scan.end;
-		if (more && !k->eof) {
+		if (more && !k->eof && k->scan.end - k->p <= LARGEST_EVENT) {
 			TL_TRY(tl__kineto_refill(k));
 			continue;
 		}
-		return more ? end_in_event(k) : skip_unreadable(k, NULL);
+		return more && k->eof ? end_in_event(k) : skip_unreadable(k, NULL);
 	}
 }
 
@@ -365,7 +367,7 @@ static int read_document(tl_kineto *k, contents *found)
 	k->p++;
 	found->object = true;
 	for (;;) {
-		tl_str key;
+		tl_str key = TL_STR_NONE;
 		TL_TRY(tl__kineto_skip_blank(k));
 		if (tl__kineto_at_end(k))
 			return end_in_document(k);
@@ -416,6 +418,11 @@ static int read_document(tl_kineto *k, contents *found)
 static int is_lone_event(tl_kineto *k)
 {
 	tl_kineto_event *event = &k->event;
+	tl_json_token key;
+	const char *first = tl__json_blank(k->p + 1);
+	/* a document is known by its first key, without reading on */
+	if (*first != '"' || !tl__json_scan_string(&k->scan, first + 1, &key) || !tl__kineto_is_event_key(key.p, key.n))
+		return 0;
 	while (!tl__kineto_scan(event, &k->keys, &k->scan, k->p)) {
 		if (k->scan.stop < k->scan.end || k->eof || k->scan.end - k->p > LARGEST_METADATA)
 			return 0;

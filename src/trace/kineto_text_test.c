@@ -240,6 +240,30 @@ static void a_key_without_its_quote_costs_one_event(void **state)
 	}
 }
 
+/* A bracket that is lost must be noticed at the next event, not swallow the file. */
+static void lost_brackets(void **state)
+{
+	static const char *const broken[] = {"{\"ph\":\"X\",\"name\":\"k\",\"args\":{\"x\":{\"a\":{\"b\":1}}}",
+					     "{\"ph\":\"X\",\"name\":\"k\",\"args\":{\"x\":{\"a\":1}",
+					     "{\"ph\":\"X\",\"name\":\"k\",\"args\":{\"x\":[[1,2],[3]}}",
+					     "{\"ph\":\"X\",\"name\":\"k\",\"args\":{\"x\":[1,2", NULL};
+	(void)state;
+	for (const char *const *event = broken; *event; event++) {
+		char text[4096];
+		int n = snprintf(text, sizeof text, "{\"traceEvents\":[" CLEAN("a") ",%s", *event);
+		for (int i = 0; i < 20; i++)
+			n += snprintf(text + n, sizeof text - (size_t)n, "," CLEAN("b"));
+		n += snprintf(text + n, sizeof text - (size_t)n, "]}");
+		tl_trace *trace = load_bytes(text, (size_t)n);
+		/* what follows the broken event may be lost with it, the rest is there */
+		assert_in_range(tl_trace_count(trace), 21, 22);
+		assert_int_equal(found(trace, TL_HEALTH_UNREADABLE_EVENT), 1);
+		assert_false(tl_trace_is_truncated(trace));
+		assert_string_equal(name_of(trace, (tl_row)tl_trace_count(trace) - 1), "b");
+		tl_trace_free(trace);
+	}
+}
+
 static void commas_too_many_or_missing(void **state)
 {
 	const char *names[] = {"a", "b"};
@@ -551,6 +575,7 @@ int main(void)
 		cmocka_unit_test(values_that_are_no_numbers),
 		cmocka_unit_test(odd_words_inside_kept_texts),
 		cmocka_unit_test(a_key_without_its_quote_costs_one_event),
+		cmocka_unit_test(lost_brackets),
 		cmocka_unit_test(commas_too_many_or_missing),
 		cmocka_unit_test(list_forms),
 		cmocka_unit_test(empty_lists),
