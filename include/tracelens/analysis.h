@@ -37,6 +37,7 @@ typedef struct tl_analyzer_options {
 	bool overlap;          /**< columns of the kernels that run at the same time */
 	bool call_stack;       /**< nn.Modules above each operation: columns `call_stack` and `parent_module` */
 	bool first_occurrence; /**< column `ts` of launchers, µs */
+	const char *inductor_cache_dir; /**< where Inductor keeps the kernels that it compiled; default NULL: not read */
 	const tl_arch *arch;   /**< adds roofline columns; must outlive the analyser; default NULL: none */
 } tl_analyzer_options;
 
@@ -200,14 +201,15 @@ typedef struct tl_module {
 typedef struct tl_modules tl_modules;
 
 /**
- * The modules at and below `root` with their GPU time. Needs a tree with Python frames. Does not need the analyser
- * afterwards, but the tree.
- * @param root UID of an nn.Module; TL_ROW_NONE: all outermost modules of the trace
- * @param depth levels below the root to go into; SIZE_MAX: all
+ * The modules at and below some roots with their GPU time. Needs a tree with Python frames. The result does not need
+ * the analyser any more, but the tree.
+ * @param roots UIDs of nn.Modules; NULL: all outermost modules of the trace
+ * @param depth levels below the roots to go into; SIZE_MAX: all
  * @param[out] out freed with tl_modules_free
- * @return 0, TL_EINVAL (no Python frames in the tree, root is no nn.Module), TL_ENOMEM
+ * @return 0, TL_EINVAL (no Python frames in the tree, a root is no nn.Module), TL_ENOMEM
  */
-TL_API int tl_modules_new(tl_modules **out, tl_analyzer *analyzer, tl_row root, size_t depth, tl_error *err);
+TL_API int tl_modules_new(tl_modules **out, tl_analyzer *analyzer, const tl_row *roots, size_t n_roots, size_t depth,
+			  tl_error *err);
 TL_API void tl_modules_free(tl_modules *modules);
 TL_API size_t tl_modules_count(const tl_modules *modules);
 /** A module by its index, or NULL. Belongs to `modules`. */

@@ -56,6 +56,25 @@ TL_API size_t tl_tree_unlinked(const tl_tree *tree, tl_time *time);
  */
 TL_API int tl_tree_mark_recompute(tl_tree *tree, size_t *regions, size_t *events, tl_error *err);
 
+/** What pseudo-operations take from outside the trace; zero-initialise for the defaults. */
+typedef struct tl_pseudo_options {
+	const char *model;       /**< name of the model ("DeepSeek-V4-Pro"), NULL: unknown; the reference's TL_MODEL */
+	int64_t tensor_parallel; /**< GPUs that share a layer's heads, 0: 1; the reference's TL_TP */
+} tl_pseudo_options;
+/**
+ * Makes operations of what serving frameworks (vLLM, SGLang, AITER) leave unrecorded: fused and unfused
+ * mixture-of-experts GEMMs, multi-head latent attention, DeepSeek V4 paged decode; takes the running number off names
+ * of the SGLang profiler, and tells attention what its KV cache holds. Which of these apply is found from the names in the
+ * trace. Kernels move under the new operations, whose UIDs follow the last event's. What does not fit is left as it is
+ * and counted in the health table (`pseudo_op_skipped`). Once for a tree.
+ * @param options NULL for the defaults
+ * @param[out] made number of operations made; may be NULL
+ * @return 0, TL_ENOMEM, TL_ELIMIT, TL_EINVAL (the tree is being edited); then the tree is as it was
+ */
+TL_API int tl_tree_apply_pseudo_ops(tl_tree *tree, const tl_pseudo_options *options, size_t *made, tl_error *err);
+/** Whether some of them need a tree with Python frames, which show where an operation begins and ends. TL_ENOMEM. */
+TL_API int tl_pseudo_ops_need_python(bool *out, const tl_trace *trace, tl_error *err);
+
 /** The trace that the tree was built from. */
 TL_API const tl_trace *tl_tree_trace(const tl_tree *tree);
 /** Whether Python frames are nodes. */
@@ -136,6 +155,20 @@ TL_API int tl_tree_print_parents(const tl_tree *tree, tl_row event, const tl_pri
  */
 TL_API int tl_tree_call_stack(const tl_tree *tree, tl_row event, const char *const *filters, size_t n_filters,
 			      bool follow_forward, tl_write_fn each, void *user, tl_error *err);
+
+/**
+ * Events as JSON: a list of {"UID", "name", "cat", "parent", "children", "gpu_events"}, one a line; `parent` is null
+ * for a root.
+ * @param events UIDs, in the order wanted; NULL: all nodes of the tree by UID
+ * @return 0, TL_ENOTFOUND (no such event), TL_ECALLBACK, TL_ENOMEM
+ */
+TL_API int tl_tree_json(const tl_tree *tree, const tl_row *events, size_t n, tl_write_fn write, void *user,
+			tl_error *err);
+/**
+ * The same as a table: `UID`, `name`, `cat`, `ts` (µs from the base of the trace), `dur` (µs), `parent`, and the
+ * numbers of `children` and `gpu_events`. @param[out] out freed with tl_table_free
+ */
+TL_API int tl_tree_table(tl_table **out, const tl_tree *tree, const tl_row *events, size_t n, tl_error *err);
 
 /** The health table of the trace with the findings of this tree added (see tl_trace_health). */
 TL_API int tl_tree_health(tl_table **out, const tl_tree *tree, tl_error *err);

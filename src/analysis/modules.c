@@ -75,21 +75,31 @@ static int measure_all(tl_analyzer *a, tl_modules *m)
 	return code;
 }
 
-int tl_modules_new(tl_modules **out, tl_analyzer *a, tl_row root, size_t depth, tl_error *err)
+static int check_roots(const tl_tree *t, const tl_row *roots, size_t n, tl_error *err)
+{
+	if (!t->with_python)
+		return tl__fail(err, TL_EINVAL, "nn.Modules are Python frames: build the tree with them");
+	for (size_t i = 0; roots && i < n; i++)
+		if (!tl_tree_is_module(t, roots[i]) || !tl_tree_is_linked(t, roots[i]))
+			return tl__fail(err, TL_EINVAL, "event %" PRIu32 " is not an nn.Module", roots[i]);
+	return 0;
+}
+
+int tl_modules_new(tl_modules **out, tl_analyzer *a, const tl_row *roots, size_t n_roots, size_t depth, tl_error *err)
 {
 	const tl_tree *t = a->tree;
 	*out = NULL;
-	if (!t->with_python)
-		return tl__fail(err, TL_EINVAL, "nn.Modules are Python frames: build the tree with them");
-	if (root != TL_ROW_NONE && (!tl_tree_is_module(t, root) || !tl_tree_is_linked(t, root)))
-		return tl__fail(err, TL_EINVAL, "event %" PRIu32 " is not an nn.Module", root);
+	TL_TRY(check_roots(t, roots, n_roots, err));
 	tl_modules *m = tl__calloc(1, sizeof *m);
 	if (!m)
 		return tl__nomem(err);
 	m->tree = t;
 	m->depth = depth;
-	tl_pos pos = root == TL_ROW_NONE ? 0 : t->pos_of_row[root];
-	int code = collect(m, pos, root == TL_ROW_NONE ? (tl_pos)t->n : t->end[pos], depth);
+	int code = roots ? 0 : collect(m, 0, (tl_pos)t->n, depth);
+	for (size_t i = 0; roots && i < n_roots && code == 0; i++) {
+		tl_pos pos = t->pos_of_row[roots[i]];
+		code = collect(m, pos, t->end[pos], depth);
+	}
 	if (code == 0)
 		code = measure_all(a, m);
 	if (code < 0) {

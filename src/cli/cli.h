@@ -31,6 +31,16 @@ typedef struct cli_command {
 int cli_report(int argc, char **argv);
 int cli_report_pytorch(int argc, char **argv);
 void cli_report_help(void);
+int cli_timeline(int argc, char **argv);
+void cli_timeline_help(void);
+int cli_ops(int argc, char **argv);
+void cli_ops_help(void);
+int cli_roofline(int argc, char **argv);
+void cli_roofline_help(void);
+int cli_tree(int argc, char **argv);
+void cli_tree_help(void);
+int cli_modules(int argc, char **argv);
+void cli_modules_help(void);
 int cli_health(int argc, char **argv);
 void cli_health_help(void);
 

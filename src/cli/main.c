@@ -6,6 +6,11 @@
 
 static const cli_command commands[] = {
 	{"report", "make the performance report of a trace", cli_report, cli_report_help},
+	{"timeline", "show what the GPU did, and how long it waited", cli_timeline, cli_timeline_help},
+	{"ops", "show GPU time by operation", cli_ops, cli_ops_help},
+	{"roofline", "show FLOPs, bytes and rates of operations", cli_roofline, cli_roofline_help},
+	{"tree", "print the call tree, or the parents of an event", cli_tree, cli_tree_help},
+	{"modules", "show GPU time by nn.Module", cli_modules, cli_modules_help},
 	{"health", "list what is broken or doubtful in a trace", cli_health, cli_health_help},
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };

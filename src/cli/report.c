@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli.h"
+#include "session.h"
 
 /* ---- options ---- */
 
@@ -287,18 +287,6 @@ static bool is_standard_output(const char *path)
 	return path && (!strcmp(path, "-") || !strcmp(path, "/dev/stdout"));
 }
 
-/* The GPU of the rooflines, when one was asked for. */
-static int read_arch(job *j)
-{
-	const char *platform = cli_text(j->args, "gpu_arch_platform", NULL);
-	const char *path = cli_text(j->args, "gpu_arch_json_path", NULL);
-	tl_error err = TL_ERROR_INIT;
-	if (platform && path)
-		return cli_wrong_usage("report", "--gpu_arch_platform and --gpu_arch_json_path exclude each other");
-	int code = platform ? tl_arch_find(&j->arch, platform, &err) : path ? tl_arch_load(&j->arch, path, &err) : 0;
-	return code < 0 ? cli_complain(&err, code == TL_ENOMEM ? CLI_FAILED : CLI_USAGE) : CLI_OK;
-}
-
 static int read_job(job *j, const cli_args *args, bool pytorch_given)
 {
 	*j = (job){.args = args};
@@ -306,7 +294,7 @@ static int read_job(job *j, const cli_args *args, bool pytorch_given)
 	if (status == CLI_OK)
 		status = read_positionals(j, pytorch_given);
 	if (status == CLI_OK)
-		status = read_arch(j);
+		status = cli_read_arch(&j->arch, args, "report");
 	if (status != CLI_OK)
 		return status;
 	j->outputs = (tl_report_outputs){
@@ -357,49 +345,6 @@ static tl_report_options analysis_options(const cli_args *args)
 
 /* ---- the work ---- */
 
-/* Without a format word: says what a file is that cannot be reported on yet. */
-static int check_format(const job *j)
-{
-	static const char *const others[] = {
-		[TL_FORMAT_ROCPROF] = "a rocprofv3 trace",
-		[TL_FORMAT_XPLANE] = "a JAX (xplane) trace",
-		[TL_FORMAT_PERFETTO] = "a protobuf file, maybe a Perfetto trace",
-		[TL_FORMAT_ROCPD] = "an SQLite database, maybe of rocprofv3",
-	};
-	tl_format format;
-	tl_error err = TL_ERROR_INIT;
-	if (j->format_given || !strcmp(j->trace, "-"))
-		return CLI_OK;
-	int code = tl_format_detect(&format, j->trace, &err);
-	if (code < 0)
-		return cli_complain(&err, cli_read_status(code));
-	if (format == TL_FORMAT_PYTORCH || format == TL_FORMAT_UNKNOWN)
-		return CLI_OK; /* the importer says best why it cannot read something */
-	cli_say("%s: this is %s; reports of that format are not available yet", j->trace, others[format]);
-	return CLI_UNREADABLE;
-}
-
-/* Under --strict: whether building the tree had to repair something, which loading could not see. */
-static int check_strict(const job *j, const tl_report *report)
-{
-	const tl_table *health = tl_report_find(report, "trace_health");
-	ptrdiff_t repair = health ? tl_table_find_column(health, "repair") : -1;
-	ptrdiff_t kind = health ? tl_table_find_column(health, "kind") : -1;
-	ptrdiff_t count = health ? tl_table_find_column(health, "count") : -1;
-	if (!cli_has(j->args, "strict") || repair < 0 || kind < 0 || count < 0)
-		return CLI_OK;
-	for (size_t r = 0; r < tl_table_rows(health); r++) {
-		if (!tl_table_int(health, (size_t)repair, r))
-			continue;
-		char text[64];
-		tl_table_text(health, (size_t)kind, r, text, sizeof text);
-		cli_say("%s: refused by --strict: %lld x %s ('tracelens health' lists all findings)", j->trace,
-			(long long)tl_table_int(health, (size_t)count, r), text);
-		return CLI_STRICT;
-	}
-	return CLI_OK;
-}
-
 static int print_summary(const job *j, const tl_report *report, const tl_report_heading *heading)
 {
 	tl_error err = TL_ERROR_INIT;
@@ -431,7 +376,8 @@ static int deliver(const job *j, const tl_report *report, cli_progress *progress
 {
 	tl_error err = TL_ERROR_INIT;
 	tl_report_heading heading = {.trace = j->trace, .command = j->option_text};
-	int status = check_strict(j, report);
+	int status = cli_has(j->args, "strict") ? cli_check_strict(tl_report_find(report, "trace_health"), j->trace)
+						: CLI_OK;
 	if (status != CLI_OK)
 		return status;
 	cli_progress_step(progress, "writing the report");
@@ -448,7 +394,7 @@ static int deliver(const job *j, const tl_report *report, cli_progress *progress
 
 static int make_report(const job *j)
 {
-	int status = check_format(j);
+	int status = j->format_given ? CLI_OK : cli_check_format(j->trace);
 	if (status != CLI_OK)
 		return status;
 	cli_progress progress;
