@@ -642,5 +642,6 @@ int tl__perf_entry_texts(tl_analyzer *a, tl_perf_entry *entry)
 
 uint32_t tl__perf_next_table(tl_analyzer *a)
 {
-	return a->perf ? ++a->perf->tables : 0;
+	struct tl_perf_cache *c;
+	return cache_of(a, &c) == 0 ? ++c->tables : 0;
 }
