@@ -77,6 +77,21 @@ void cli_progress_step(cli_progress *p, const char *what);
 /** Takes the line away. */
 void cli_progress_end(cli_progress *p);
 
+/* ---- extensions.c ---- */
+
+/** The files given by --extension_file. */
+typedef struct cli_extensions {
+	size_t n;
+	tl_extension **items;
+	const tl_hook **hooks; /* of each */
+	bool *quiet;           /* what they print is not shown */
+} cli_extensions;
+/** Reads the files; CLI_OK, or complains. Zero-initialised or opened, `out` is freed by cli_extensions_free. */
+int cli_extensions_open(cli_extensions *out, const cli_args *args, bool quiet);
+/** Says what models could not evaluate. */
+void cli_extensions_notes(cli_extensions *extensions);
+void cli_extensions_free(cli_extensions *extensions);
+
 /** Makes the first Ctrl-C end the work at the next safe place, the second at once. */
 void cli_catch_interrupt(void);
 bool cli_interrupted(void);

@@ -114,6 +114,11 @@ static const cli_option options[] = {
 	 .kind = CLI_FLAG,
 	 .group = ANALYSIS,
 	 .help = "tell what activation checkpointing computes a second time (column is_recompute)"},
+	{.name = "extension_file",
+	 .kind = CLI_TEXT,
+	 .value = "FILE",
+	 .group = ANALYSIS,
+	 .help = "a Lua file with operation models, categories and changes of the call tree; may be given again"},
 	{.name = "disable_coll_analysis", .kind = CLI_FLAG, .group = ANALYSIS, .help = "leave coll_analysis out"},
 
 	{.name = "strict",
@@ -136,7 +141,6 @@ static const cli_option options[] = {
 
 	{.name = "enable_pseudo_ops", .kind = CLI_FLAG, .group = LATER, .unavailable = true},
 	{.name = "comparison_json_path", .kind = CLI_TEXT, .value = "TRACE", .group = LATER, .unavailable = true},
-	{.name = "extension_file", .kind = CLI_TEXT, .value = "FILE", .group = LATER, .unavailable = true},
 	{.name = "python_path", .kind = CLI_TEXT, .value = "FILE", .group = LATER, .unavailable = true},
 	{.name = "enable-origami", .kind = CLI_FLAG, .group = LATER, .unavailable = true},
 	{.name = "inductor_cache_dir", .kind = CLI_TEXT, .value = "DIR", .group = LATER, .unavailable = true},
@@ -164,6 +168,7 @@ typedef struct job {
 	char *default_path; /* of the workbook, or NULL */
 	char *option_text;  /* the options of the analysis, for the workbook's first sheet */
 	tl_arch *arch;      /* of the rooflines, or NULL */
+	cli_extensions extensions;
 	bool quiet, summary, colour;
 } job;
 
@@ -196,17 +201,23 @@ static char *option_line(const cli_args *args)
 {
 	size_t size = 1;
 	for (size_t i = 0; options[i].name; i++)
-		if (args->given[i].given)
-			size += strlen(options[i].name) + 4 +
-				(args->given[i].n ? strlen(args->given[i].values[args->given[i].n - 1]) + 1 : 0);
+		if (args->given[i].given) {
+			size += strlen(options[i].name) + 4;
+			for (size_t k = 0; k < args->given[i].n; k++)
+				size += strlen(options[i].name) + 5 + strlen(args->given[i].values[k]);
+		}
 	char *text = calloc(1, size);
 	for (size_t i = 0; text && options[i].name; i++) {
 		const cli_given *given = &args->given[i];
 		if (!given->given || strcmp(options[i].group, ANALYSIS) != 0)
 			continue;
-		size_t n = strlen(text);
-		snprintf(text + n, size - n, "%s--%s%s%s", n ? " " : "", options[i].name, given->n ? " " : "",
-			 given->n ? given->values[given->n - 1] : "");
+		/* extension files add up; of anything else the last one counts */
+		size_t k = given->n && strcmp(options[i].name, "extension_file") != 0 ? given->n - 1 : 0;
+		do {
+			size_t n = strlen(text);
+			snprintf(text + n, size - n, "%s--%s%s%s", n ? " " : "", options[i].name, given->n ? " " : "",
+				 given->n ? given->values[k] : "");
+		} while (++k < given->n);
 	}
 	return text;
 }
@@ -392,7 +403,7 @@ static int deliver(const job *j, const tl_report *report, cli_progress *progress
 	return status;
 }
 
-static int make_report(const job *j)
+static int make_report(job *j)
 {
 	int status = j->format_given ? CLI_OK : cli_check_format(j->trace);
 	if (status != CLI_OK)
@@ -405,6 +416,8 @@ static int make_report(const job *j)
 			       .user = &progress};
 	tl_report_options ro = analysis_options(j->args);
 	ro.arch = j->arch;
+	ro.hooks = j->extensions.hooks;
+	ro.n_hooks = j->extensions.n;
 	tl_error err = TL_ERROR_INIT;
 	tl_trace *trace = NULL;
 	tl_report *report = NULL;
@@ -419,6 +432,8 @@ static int make_report(const job *j)
 		status = code < 0 ? (code == TL_EINVAL ? CLI_USAGE : CLI_FAILED) : CLI_OK;
 	}
 	tl_trace_free(trace); /* the report stands alone; writing need not hold both */
+	cli_progress_end(&progress);
+	cli_extensions_notes(&j->extensions);
 	if (code == 0 && cli_interrupted())
 		status = CLI_INTERRUPTED;
 	if (status == CLI_OK)
@@ -457,8 +472,11 @@ static int run(int argc, char **argv, bool pytorch_given)
 		status = read_job(&j, &args, pytorch_given);
 		if (status == CLI_OK) {
 			cli_catch_interrupt();
-			status = make_report(&j);
+			status = cli_extensions_open(&j.extensions, &args, j.quiet);
+			if (status == CLI_OK)
+				status = make_report(&j);
 		}
+		cli_extensions_free(&j.extensions);
 		tl_arch_free(j.arch);
 		free(j.default_path);
 		free(j.option_text);
