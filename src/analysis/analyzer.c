@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/order.h"
+#include "perf/triton_cache.h"
 #include "tree/recompute.h"
 #include "tree/sort.h"
 
@@ -155,6 +156,8 @@ int tl__analyzer_new(tl_analyzer **out, const tl_tree *tree, const tl_analyzer_o
 	a->unknown = a->strings ? tl__interns(a->strings, "Unknown") : TL_STR_FAIL;
 	bool ready = a->unknown != TL_STR_FAIL && a->values && a->names;
 	int code = ready && index_gpu_time(a) == 0 ? measure(a, err) : tl__nomem(err);
+	if (code == 0 && a->options.inductor_cache_dir)
+		code = tl__triton_cache_new(&a->triton, a->options.inductor_cache_dir, err);
 	if (code < 0) {
 		tl__analyzer_free(a);
 		return code;
@@ -186,6 +189,7 @@ void tl__analyzer_free(tl_analyzer *a)
 	tl__launcher_list_free(a->launchers);
 	tl__overlap_cache_free(a->overlap);
 	tl__stack_cache_free(a->stacks);
+	tl__triton_cache_free(a->triton);
 	TL_VEC_FREE(&a->scratch);
 	tl__free(a->gpu_sum);
 	tl__free(a->gpu_jumps);

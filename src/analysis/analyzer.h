@@ -35,6 +35,7 @@ struct tl_analyzer {
 	tl_launcher_list *launchers;
 	struct tl_overlap_cache *overlap; /* NULL: not asked for yet; overlap.c */
 	struct tl_stack_cache *stacks;    /* the same; call_stack.c */
+	struct tl_triton_cache *triton;   /* NULL: no Inductor cache to look into */
 	tl_str unknown;                   /* "Unknown" */
 	tl_interval_buf scratch;          /* for tl__busy_time */
 

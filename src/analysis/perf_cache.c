@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/order.h"
+#include "perf/triton_cache.h"
 #include "tree/sort.h"
 
 typedef TL_VEC(tl_row) rows;
@@ -516,6 +517,8 @@ static int evaluate(tl_analyzer *a, const reading *in, tl_perf_entry *entry)
 	TL_TRY(fill_input(a, in->event, &input));
 	if (!(reads & TL_READS_ARGS)) /* what is not declared is not in the key, and so must not be seen */
 		input = (tl_perf_input){.name = input.name};
+	if (a->triton) /* depends on nothing but the name, which is in every key */
+		TL_TRY(tl__triton_cache_find(a->triton, input.name, &input.compiled));
 	if ((reads & TL_READS_FORWARD) && in->forward != TL_ROW_NONE) {
 		TL_TRY(fill_input(a, in->forward, &forward));
 		input.forward = &forward;

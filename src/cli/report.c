@@ -114,6 +114,20 @@ static const cli_option options[] = {
 	 .kind = CLI_FLAG,
 	 .group = ANALYSIS,
 	 .help = "tell what activation checkpointing computes a second time (column is_recompute)"},
+	{.name = "inductor_cache_dir",
+	 .kind = CLI_TEXT,
+	 .value = "DIR",
+	 .group = ANALYSIS,
+	 .help = "read there what the trace does not tell of compiled Triton kernels ($TORCHINDUCTOR_CACHE_DIR)"},
+	{.name = "enable-origami",
+	 .kind = CLI_FLAG,
+	 .group = ANALYSIS,
+	 .help = "accepted for scripts made for the Python tool: there is no simulator here, the report is made without"},
+	{.name = "python_path",
+	 .kind = CLI_TEXT,
+	 .value = "FILE",
+	 .group = ANALYSIS,
+	 .help = "likewise: interpreter of another simulator"},
 	{.name = "extension_file",
 	 .kind = CLI_TEXT,
 	 .value = "FILE",
@@ -141,9 +155,6 @@ static const cli_option options[] = {
 
 	{.name = "enable_pseudo_ops", .kind = CLI_FLAG, .group = LATER, .unavailable = true},
 	{.name = "comparison_json_path", .kind = CLI_TEXT, .value = "TRACE", .group = LATER, .unavailable = true},
-	{.name = "python_path", .kind = CLI_TEXT, .value = "FILE", .group = LATER, .unavailable = true},
-	{.name = "enable-origami", .kind = CLI_FLAG, .group = LATER, .unavailable = true},
-	{.name = "inductor_cache_dir", .kind = CLI_TEXT, .value = "DIR", .group = LATER, .unavailable = true},
 	{0},
 };
 
@@ -330,6 +341,14 @@ static int read_job(job *j, const cli_args *args, bool pytorch_given)
 	return status == CLI_OK ? check_output(j, j->outputs.json_path) : status;
 }
 
+/* Set for all programs, it may name a directory that is not there (yet): that is no mistake of this command. */
+static const char *cache_from_environment(void)
+{
+	const char *dir = getenv("TORCHINDUCTOR_CACHE_DIR");
+	struct stat info;
+	return dir && stat(dir, &info) == 0 && S_ISDIR(info.st_mode) && access(dir, R_OK | X_OK) == 0 ? dir : NULL;
+}
+
 static tl_report_options analysis_options(const cli_args *args)
 {
 	tl_report_options o = tl_report_options_default();
@@ -348,6 +367,9 @@ static tl_report_options analysis_options(const cli_args *args)
 	o.include_overlap_info = cli_has(args, "include_overlap_info");
 	o.include_first_occurrence_time = cli_has(args, "include_first_occurrence_time");
 	o.include_call_stack = cli_has(args, "include_call_stack");
+	o.inductor_cache_dir = cli_text(args, "inductor_cache_dir", cache_from_environment());
+	o.enable_origami = cli_has(args, "enable-origami");
+	o.python_path = cli_text(args, "python_path", NULL);
 	const char *debug = getenv("TRACELENS_DEBUG");
 	o.call_stack_debug = debug && *debug;
 	o.detect_recompute = cli_has(args, "detect_recompute");
@@ -403,11 +425,21 @@ static int deliver(const job *j, const tl_report *report, cli_progress *progress
 	return status;
 }
 
+static void tell_of_simulators(const job *j)
+{
+	static const char *const names[] = {"enable-origami", "python_path"};
+	for (size_t i = 0; i < 2 && !j->quiet; i++)
+		if (cli_has(j->args, names[i]))
+			cli_say("note: --%s: the simulator is no part of this program; the report is made without it",
+				names[i]);
+}
+
 static int make_report(job *j)
 {
 	int status = j->format_given ? CLI_OK : cli_check_format(j->trace);
 	if (status != CLI_OK)
 		return status;
+	tell_of_simulators(j);
 	cli_progress progress;
 	cli_progress_begin(&progress, j->trace, !j->quiet);
 	tl_trace_options to = {.strict = cli_has(j->args, "strict"),

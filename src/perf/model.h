@@ -34,9 +34,10 @@ typedef struct tl_perf_input {
 	const tl_value *output_types; /* Output type; usually NULL */
 	const char *const *kernels;   /* names of GPU kernels below, launch order */
 	size_t n_kernels;
-	const char *annotation;              /* or NULL */
-	const tl_value *extras;              /* dict of extra args by key, or NULL when there are none */
-	const struct tl_perf_input *forward; /* linked forward event, or NULL */
+	const char *annotation;                  /* or NULL */
+	const struct tl_triton_kernel *compiled; /* of a compiled kernel, what the Inductor cache says of it, or NULL */
+	const tl_value *extras;                  /* dict of extra args by key, or NULL when there are none */
+	const struct tl_perf_input *forward;     /* linked forward event, or NULL */
 } tl_perf_input;
 
 typedef enum tl_perf_status {

@@ -7,6 +7,7 @@
 
 #include "perf/args.h"
 #include "perf/families.h"
+#include "perf/triton_cache.h"
 #include "util/format.h"
 
 /* ---- names ---- */
@@ -70,7 +71,7 @@ size_t tl__triton_ops(tl_triton_op *out, size_t room, const char *kernel)
 }
 
 /* FLOPs an element; operations that are not listed cost nothing (reference value, fault T4). */
-static double op_cost(const tl_triton_op *op)
+int tl__triton_op_cost(const char *name, size_t n)
 {
 	static const struct {
 		const char *name;
@@ -82,7 +83,7 @@ static double op_cost(const tl_triton_op *op)
 		{"exp", 4}, {"log", 4}, {"sigmoid", 4}, {"tanh", 4},  {"silu", 4}, {"gelu", 8},
 	};
 	for (size_t i = 0; i < sizeof costs / sizeof *costs; i++)
-		if (strlen(costs[i].name) == op->n && !memcmp(costs[i].name, op->name, op->n))
+		if (strlen(costs[i].name) == n && !memcmp(costs[i].name, name, n))
 			return costs[i].cost;
 	return 0;
 }
@@ -129,7 +130,7 @@ static int list_ops(tl_perf_result *out, double *per_element, const char *kernel
 	tl__triton_ops(ops, n, kernel);
 	*per_element = 0;
 	for (size_t i = 0; i < n; i++) {
-		*per_element += op_cost(&ops[i]);
+		*per_element += tl__triton_op_cost(ops[i].name, ops[i].n);
 		memcpy(p, i ? ", aten." : "aten.", i ? 7 : 5);
 		p += i ? 7 : 5;
 		memcpy(p, ops[i].name, ops[i].n);
@@ -138,6 +139,32 @@ static int list_ops(tl_perf_result *out, double *per_element, const char *kernel
 	*p = '\0';
 	tl__param(out, "fused_ops", TL_VALUE_STRING(text, p - text));
 	return 0;
+}
+
+/* From what Inductor wrote about the kernel; reductions write their last tensor once a row. */
+static int model_compiled(const tl_triton_kernel *kernel, tl_perf_result *out)
+{
+	double x = (double)kernel->xnumel, r = (double)kernel->rnumel;
+	double all_but_last = kernel->bytes - kernel->last_bytes, bytes;
+	if (kernel->rnumel > 1)
+		bytes = all_but_last * x * r + kernel->last_bytes * x;
+	else
+		bytes = (kernel->bytes + kernel->in_out_bytes) * x;
+	tl__perf_begin(out);
+	tl__param(out, "fused_ops", TL_VALUE_STRING(kernel->ops, strlen(kernel->ops)));
+	tl__param_int(out, "xnumel", kernel->xnumel);
+	tl__param_int(out, "rnumel", kernel->rnumel);
+	out->flops = tl__cost_float(kernel->cost * x * r);
+	out->bytes = tl__cost_float(bytes);
+	out->maf = "vector";
+	out->precision = kernel->precision;
+	return 0;
+}
+
+/* Without arguments in the trace, the files of the Inductor cache may know the kernel. */
+static int model_without_args(const tl_perf_input *in, tl_perf_result *out)
+{
+	return in->compiled ? model_compiled(in->compiled, out) : tl__perf_not_modelled(out);
 }
 
 /*
@@ -151,7 +178,7 @@ int tl__model_triton(const tl_perf_input *in, tl_arena *arena, tl_perf_result *o
 	const char *name = in->name ? in->name : "";
 
 	if (!n || !tl__value_count(in->dims) || !tl__value_count(in->types))
-		return tl__perf_not_modelled(out);
+		return model_without_args(in, out);
 	for (size_t i = 0; i < n; i++) {
 		const tl_value *v = &in->concrete->items[i];
 		int64_t number;
@@ -162,7 +189,7 @@ int tl__model_triton(const tl_perf_input *in, tl_arena *arena, tl_perf_result *o
 		scalars++;
 	}
 	if (!scalars)
-		return tl__perf_not_modelled(out);
+		return model_without_args(in, out);
 	bool pointwise = !strncmp(name, "triton_poi_", 11), two = !pointwise && scalars >= 2;
 	int64_t xnumel = two ? last[0] : last[1], rnumel = two ? last[1] : 1;
 

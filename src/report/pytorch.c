@@ -203,11 +203,55 @@ static int explain_unlinked(report_build *b, tl_table *health)
 	return 0;
 }
 
+static int set_text(tl_table *table, const char *column, const char *text)
+{
+	tl_column *c = tl__table_column(table, column);
+	if (!c)
+		return 0;
+	c->str[0] = tl__table_str(table, text);
+	return c->str[0] == TL_STR_FAIL ? TL_ENOMEM : 0;
+}
+
+/* Adds a note about the report itself below the findings. */
+static int add_note(tl_table **health, const char *kind, const char *meaning, tl_error *err)
+{
+	static const char *const texts[] = {"kind", "meaning", "example"};
+	tl_table *note = tl__table_new("", NULL, 1), *both = NULL;
+	bool made = note != NULL;
+	for (size_t i = 0; made && i < 3; i++)
+		made = tl__table_add(note, texts[i], "", TL_COL_STRING) != NULL;
+	tl_column *count = made ? tl__table_add(note, "count", "", TL_COL_INT64) : NULL;
+	if (count)
+		count->i64[0] = 1;
+	bool filled = count && tl__table_add(note, "repair", "", TL_COL_BOOL) && set_text(note, "kind", kind) == 0 &&
+		      set_text(note, "meaning", meaning) == 0;
+	int code = filled ? tl__table_concat(&both, *health, note, err) : tl__nomem(err);
+	tl_table_free(note);
+	if (code < 0)
+		return code;
+	tl_table_free(*health);
+	*health = both;
+	return 0;
+}
+
+static int note_simulator(report_build *b, tl_table **health)
+{
+	if (!b->options->enable_origami && !b->options->python_path)
+		return 0;
+	return add_note(
+		health, "no_simulator",
+		"A simulator of matrix multiplications was asked for (--enable-origami, --python_path). It is no "
+		"part of this program: there are no Origami columns, all else is complete.",
+		b->err);
+}
+
 static int add_health(report_build *b)
 {
 	tl_table *sheet;
 	TL_TRY(tl_tree_health(&sheet, b->tree, b->err));
 	int code = explain_unlinked(b, sheet);
+	if (code == 0)
+		code = note_simulator(b, &sheet);
 	if (code == 0)
 		code = tl__report_roofline_findings(&sheet, b->report, b->err);
 	if (code < 0) {
@@ -270,6 +314,7 @@ static int make_analyzer(report_build *b)
 		.overlap = o->include_overlap_info,
 		.call_stack = o->include_call_stack,
 		.first_occurrence = o->include_first_occurrence_time,
+		.inductor_cache_dir = o->inductor_cache_dir,
 	};
 	b->summary = (tl_summary_options){
 		.group_by_num_kernels = o->group_by_num_kernels,
