@@ -128,6 +128,12 @@ static int stopped(const tl_extension *x, tl_error *err)
 	}
 }
 
+/* Lua puts file and line before most messages; of a long path it shows the end. */
+static bool names_the_file(const tl_extension *x, const char *text)
+{
+	return !strncmp(text, "...", 3) || !strncmp(text, x->label, strlen(x->label));
+}
+
 static int failed(tl_extension *x, int status, tl_error *err)
 {
 	if (status == LUA_ERRMEM && !x->stopped)
@@ -135,8 +141,11 @@ static int failed(tl_extension *x, int status, tl_error *err)
 	if (x->stopped)
 		return stopped(x, err);
 	/* The text is taken as it is: making one of another value could fail in turn. */
-	if (lua_type(x->L, -1) == LUA_TSTRING)
-		return tl__fail(err, TL_EFORMAT, "%s", lua_tostring(x->L, -1));
+	const char *text = lua_type(x->L, -1) == LUA_TSTRING ? lua_tostring(x->L, -1) : NULL;
+	if (text && names_the_file(x, text))
+		return tl__fail(err, TL_EFORMAT, "%s", text);
+	if (text)
+		return tl__fail(err, TL_EFORMAT, "%.240s: %s", x->label, text);
 	return tl__fail(err, TL_EFORMAT, "%.240s: the error is no text but a %s", x->label, luaL_typename(x->L, -1));
 }
 
@@ -283,7 +292,7 @@ static int safe_rep(lua_State *L)
 			to += m;
 		}
 	}
-	tl__sandbox_charge(L, (uint64_t)times);
+	tl__sandbox_charge(L, (uint64_t)times / 16);
 	luaL_pushresultsize(&buffer, total);
 	return 1;
 }
