@@ -38,7 +38,7 @@ void tl__table_number_text(char out[48], const tl_table *table, ptrdiff_t column
 typedef struct layout {
 	ptrdiff_t column;
 	const char *head;
-	bool number;
+	bool number, settled;
 	int decimals;
 	size_t width;
 } layout;
@@ -76,7 +76,8 @@ static void measure(layout *l, const tl_table *table, size_t rows, bool first)
 }
 
 /*
- * Texts get what they need when there is room; else the short ones keep their width and the others share the rest.
+ * Texts get what they need when there is room; else the short ones keep their width and the others share the rest, the
+ * first, which mostly is a name, with twice the weight.
  */
 static void share_room(layout *l, size_t n, size_t width)
 {
@@ -87,21 +88,22 @@ static void share_room(layout *l, size_t n, size_t width)
 	}
 	size_t gaps = texts > 1 ? (texts - 1) * GAP : 0;
 	size_t room = width > taken + gaps + texts * LEAST_TEXT ? width - taken - gaps : texts * LEAST_TEXT;
-	for (bool changed = true; changed && texts;) {
-		size_t fair = room / texts;
+	size_t shares = texts + (n && !l[0].number ? 1 : 0);
+	for (bool changed = true; changed && shares;) {
+		size_t fair = room / shares;
 		changed = false;
-		for (size_t i = 0; i < n; i++)
-			if (!l[i].number && l[i].width <= fair && l[i].decimals >= 0) {
-				room -= l[i].width;
-				texts--;
-				l[i].decimals = -1; /* settled */
-				changed = true;
-				break;
-			}
+		for (size_t i = 0; i < n && !changed; i++) {
+			size_t weight = i == 0 ? 2 : 1;
+			if (l[i].number || l[i].settled || l[i].width > fair * weight)
+				continue;
+			room -= l[i].width;
+			shares -= weight;
+			l[i].settled = changed = true;
+		}
 	}
 	for (size_t i = 0; i < n; i++)
-		if (!l[i].number && l[i].decimals >= 0)
-			l[i].width = room / texts;
+		if (!l[i].number && !l[i].settled)
+			l[i].width = room / shares * (i == 0 ? 2 : 1);
 }
 
 static void put_cell(tl_buf *out, const layout *l, const char *text, bool first)
@@ -174,8 +176,6 @@ void tl__table_put_text(tl_buf *out, const tl_table *table, const tl_text_column
 				.head = columns[i].head ? columns[i].head : columns[i].column,
 				.decimals = columns[i].decimals};
 		l[i].number = is_number(table, l[i].column);
-		if (!l[i].number)
-			l[i].decimals = 0;
 		measure(&l[i], table, rows, i == 0);
 	}
 	share_room(l, n, width);
