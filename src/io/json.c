@@ -383,7 +383,7 @@ unsigned tl__json_compact(tl_buf *out, const char *text, size_t n)
 		char c = *p;
 		uint8_t class = tl__json_class[(uint8_t)c];
 		if (class & TL_JSON_IS_BLANK) {
-			p = tl__json_blank(p);
+			p++; /* the text needs no padding here */
 			continue;
 		}
 		/* bytes outside strings only: a string ends in a quote */
