@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Operation models over any argument texts: four JSON values a line each (dims, types, strides, concrete). */
+/* Operation models over any argument texts: five JSON values a line each (dims, types, strides, concrete, extras). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,13 +27,13 @@ static void evaluate(const tl_perf_model *model, const tl_perf_input *in, tl_are
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const char *p = (const char *)data, *end = p + size;
-	const tl_value *args[4] = {NULL};
+	const tl_value *args[5] = {NULL};
 	tl_arena arguments = {0};
 	tl_gemm_kernel kernel_name;
 	size_t n;
 	const tl_perf_model *models = tl__perf_models(&n);
 
-	for (size_t i = 0; i < 4 && p < end; i++) {
+	for (size_t i = 0; i < 5 && p < end; i++) {
 		const char *line = memchr(p, '\n', (size_t)(end - p));
 		const tl_value *value;
 		if (!line)
@@ -53,6 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	tl_perf_input forward = {.dims = args[0], .types = args[1], .strides = args[2], .concrete = args[3]};
 	tl_perf_input in = forward;
+	in.extras = args[4];
 	in.kernels = kernels;
 	in.n_kernels = 1;
 	in.annotation = kernel;

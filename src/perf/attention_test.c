@@ -11,6 +11,7 @@
 
 #include "perf/annotation.h"
 #include "perf/args.h"
+#include "perf/model_testing.h"
 
 #define BF "\"c10::BFloat16\""
 #define FP8 "\"c10::Float8_e4m3fnuz\""
@@ -272,14 +273,6 @@ static const example examples[] = {
 	 5639897088, 37963872, NULL},
 };
 
-static const tl_value *parse(tl_arena *arena, const char *text)
-{
-	const tl_value *value = NULL;
-	if (text)
-		assert_int_equal(tl__value_parse(arena, text, strlen(text), false, &value), 0);
-	return value;
-}
-
 static void test_worked(void **state)
 {
 	(void)state;
@@ -297,6 +290,7 @@ static void test_worked(void **state)
 				    .concrete = parse(&arena, e->concrete),
 				    .extras = parse(&arena, e->extras),
 				    .annotation = e->annotation};
+		assert_survives_no_memory(model, &in);
 		assert_int_equal(model->eval(&in, &arena, &r), 0);
 		if (r.status != TL_PERF_OK || r.flops.value != e->flops || r.bytes.value != e->bytes)
 			fail_msg("%s (%zu): status %d, flops %.17g, bytes %.17g", e->op, i, r.status, r.flops.value,

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "perf/args.h"
-#include "util/alloc.h"
+#include "perf/model_testing.h"
 #include "util/buf.h"
 
 #define BF "\"c10::BFloat16\""
@@ -158,14 +158,6 @@ static const example examples[] = {
 	{"triton_per_fused_sum_0", "[[64,32],[64],[],[]]", "[" HALF "," HALF ",\"Scalar\",\"Scalar\"]",
 	 "[\"\",\"\",\"64\",\"32\"]", 2048, 4224, ABSENT, ABSENT, "vector_half"},
 };
-
-static const tl_value *parse(tl_arena *arena, const char *text)
-{
-	const tl_value *value = NULL;
-	if (text)
-		assert_int_equal(tl__value_parse(arena, text, strlen(text), false, &value), 0);
-	return value;
-}
 
 static void evaluate(tl_perf_result *out, tl_arena *arena, const example *e)
 {
@@ -383,6 +375,20 @@ static void test_any_arguments(void **state)
 		"\"text\"",
 		"{\"a\":1}",
 		"3"};
+	static const char *const attached[] = {
+		"null",
+		"{\"MoE topk\":4,\"MoE GEMM gated\":true}",
+		"{\"MoE topk\":\"1e9\",\"MoE GEMM gated\":[]}",
+		"{\"v4_tp\":0,\"v4_H_Q\":-1,\"v4_d_h\":9007199254740993,\"v4_window\":9007199254740992}",
+		"{\"attention_perf_meta\":{\"k_cache_dtype\":3},\"v4_model_name\":7,\"v4_index_topk\":\"x\"}",
+	};
+	static const char *const steps[] = {
+		"execute_2_context_1(sq9007199254740992sk9007199254740992sqsq9007199254740992sqsk0)_generation_1"
+		"(sq9007199254740992sk9007199254740992sqsq1sqsk9007199254740992)",
+		"step[DECODE bs=64 g_sq=64 g_sqsq=64 g_sqsk=131072 g_sk=131072]",
+		"prefill[bs=2 tok=0 sqsq=0 sqsk=0]",
+		"decode[bs=117/128 tok=117 d=117]",
+	};
 	size_t n, n_odd = sizeof odd / sizeof *odd, n_all = sizeof examples / sizeof *examples + n_odd;
 	const tl_perf_model *models = tl__perf_models(&n);
 	const size_t plain = sizeof examples / sizeof *examples;
@@ -402,6 +408,8 @@ static void test_any_arguments(void **state)
 			assert_true(r.n_params <= TL_PERF_MAX_PARAMS);
 			for (size_t k = 0; k < n_odd; k++) {
 				mixed.concrete = parse(&arena, odd[k]);
+				mixed.extras = parse(&arena, attached[k % (sizeof attached / sizeof *attached)]);
+				mixed.annotation = steps[k % (sizeof steps / sizeof *steps)];
 				assert_int_equal(models[m].eval(&mixed, &arena, &r), 0);
 				assert_true(r.status != TL_PERF_FAILED || r.why);
 			}
@@ -423,17 +431,7 @@ static void test_no_memory(void **state)
 				    .strides = parse(&arguments, e->dims),
 				    .concrete = parse(&arguments, e->concrete)};
 		const tl_perf_model *model = tl__perf_model(e->op, strlen(e->op));
-		int code = TL_ENOMEM;
-		for (int64_t k = 0; code && k < 100; k++) {
-			tl_arena arena = {0};
-			tl_perf_result r;
-			tl__alloc_fail_after(k);
-			code = model->eval(&in, &arena, &r);
-			tl__alloc_fail_after(-1);
-			assert_true(code == 0 || code == TL_ENOMEM);
-			tl__arena_free(&arena);
-		}
-		assert_int_equal(code, 0);
+		assert_survives_no_memory(model, &in);
 		tl__arena_free(&arguments);
 	}
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "perf/args.h"
+#include "perf/model_testing.h"
 #include "util/buf.h"
 
 #define BF "\"c10::BFloat16\""
@@ -89,25 +90,22 @@ static const example examples[] = {
 	 NULL, 98304, 37888, "vector_bf16"},
 };
 
-static const tl_value *parse(tl_arena *arena, const char *text)
+static tl_perf_input input(tl_arena *arena, const example *e)
 {
-	const tl_value *value = NULL;
-	if (text)
-		assert_int_equal(tl__value_parse(arena, text, strlen(text), false, &value), 0);
-	return value;
+	return (tl_perf_input){.name = e->op,
+			       .dims = parse(arena, e->dims),
+			       .types = parse(arena, e->types),
+			       .concrete = parse(arena, e->concrete),
+			       .extras = parse(arena, e->extras),
+			       .kernels = &e->kernel,
+			       .n_kernels = e->kernel != NULL};
 }
 
 static void evaluate(tl_perf_result *out, tl_arena *arena, const example *e)
 {
 	const tl_perf_model *model = tl__perf_model(e->op, strlen(e->op));
+	tl_perf_input in = input(arena, e);
 	assert_non_null(model);
-	tl_perf_input in = {.name = e->op,
-			    .dims = parse(arena, e->dims),
-			    .types = parse(arena, e->types),
-			    .concrete = parse(arena, e->concrete),
-			    .extras = parse(arena, e->extras),
-			    .kernels = &e->kernel,
-			    .n_kernels = e->kernel != NULL};
 	if (e->extras)
 		assert_true(model->reads & TL_READS_EXTRAS);
 	if (e->kernel)
@@ -210,12 +208,24 @@ static void test_refused(void **state)
 	tl__arena_free(&arena);
 }
 
+static void test_no_memory(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
+		tl_arena arguments = {0};
+		tl_perf_input in = input(&arguments, &examples[i]);
+		assert_survives_no_memory(tl__perf_model(in.name, strlen(in.name)), &in);
+		tl__arena_free(&arguments);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_worked),
 		cmocka_unit_test(test_params),
 		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_no_memory),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

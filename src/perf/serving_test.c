@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "perf/args.h"
+#include "perf/model_testing.h"
 #include "util/buf.h"
 
 #define BF "\"c10::BFloat16\""
@@ -114,14 +115,6 @@ static const example examples[] = {
 	{"aiter::mhc_post", "[[64,4,4096],[64,4096]]", "[]", NULL, 10485760, 4723712, "vector_bf16"},
 };
 
-static const tl_value *parse(tl_arena *arena, const char *text)
-{
-	const tl_value *value = NULL;
-	if (text)
-		assert_int_equal(tl__value_parse(arena, text, strlen(text), false, &value), 0);
-	return value;
-}
-
 static void evaluate(tl_perf_result *out, tl_arena *arena, const example *e, const char *strides)
 {
 	const tl_perf_model *model = tl__perf_model(e->op, strlen(e->op));
@@ -132,6 +125,7 @@ static void evaluate(tl_perf_result *out, tl_arena *arena, const example *e, con
 			    .strides = parse(arena, strides),
 			    .concrete = parse(arena, e->concrete)};
 	assert_int_equal(model->eval(&in, arena, out), 0);
+	assert_survives_no_memory(model, &in);
 }
 
 static void test_worked(void **state)
