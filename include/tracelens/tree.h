@@ -66,7 +66,7 @@ typedef struct tl_pseudo_options {
  * mixture-of-experts GEMMs, multi-head latent attention, DeepSeek V4 paged decode; takes the running number off names
  * of the SGLang profiler, and tells attention what its KV cache holds. Which of these apply is found from the names in the
  * trace. Kernels move under the new operations, whose UIDs follow the last event's. What does not fit is left as it is
- * and counted in the health table (`pseudo_op_skipped`). Once for a tree.
+ * and counted in the health table (`pseudo_op_skipped`). A second call does nothing.
  * @param options NULL for the defaults
  * @param[out] made number of operations made; may be NULL
  * @return 0, TL_ENOMEM, TL_ELIMIT, TL_EINVAL (the tree is being edited); then the tree is as it was

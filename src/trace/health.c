@@ -87,6 +87,10 @@ static const struct {
 	[TL_HEALTH_GRAPH_UNDER_RECORDED] =
 		{"graph_under_recorded", false,
 		 "Graph launches with far fewer kernels than the others of their kind; idle time is not reliable."},
+	[TL_HEALTH_PSEUDO_OP_SKIPPED] = {"pseudo_op_skipped", false,
+					 "Operations that do not quite fit the pseudo-operation meant for them: left "
+					 "as they are, or made of what "
+					 "is there."},
 	[TL_HEALTH_UNKNOWN_CATEGORY] = {"unknown_category", false,
 					"Events of categories that this program does not know; kept, used by nothing."},
 	[TL_HEALTH_UNKNOWN_PHASE] = {"unknown_phase", false, "Events with an unknown phase letter; used by nothing."},

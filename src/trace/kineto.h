@@ -43,6 +43,7 @@ typedef enum tl_kineto_field {
 	TL_F_PYTHON_MODULE,
 	TL_F_ARG_NAME,
 	TL_F_ARG_LABELS,
+	TL_F_PERF_META,  /* what profilers of serving frameworks note about an operation */
 	TL_F_COLLECTIVE, /* the first of TL_COLL_FIELDS */
 	TL_F_COUNT = TL_F_COLLECTIVE + TL_COLL_FIELDS,
 	TL_F_ARGS, /* the object itself, never stored */

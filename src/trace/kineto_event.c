@@ -299,10 +299,23 @@ static int set_track(tl_kineto *k, const tl_kineto_event *event, tl_row row)
 #define COLLECTIVE_FIELDS (((TL_F_BIT(TL_COLL_FIELDS) - 1)) << TL_F_COLLECTIVE)
 #define PYTHON_FIELDS (TL_F_BIT(TL_F_PYTHON_ID) | TL_F_BIT(TL_F_PYTHON_PARENT) | TL_F_BIT(TL_F_PYTHON_MODULE))
 
+/* Kept for the edits that give it to the operations around (tree/pseudo_cache.c); rows come in order. */
+static int add_perf_meta(tl_kineto *k, const tl_kineto_event *event, tl_row row, int64_t offset)
+{
+	tl_extra extra = {.row = row};
+	TL_TRY(json_text(k, &extra.value, event, TL_F_PERF_META, offset));
+	extra.key = tl__interns(k->store->strings, "perf_meta");
+	if (extra.key == TL_STR_FAIL)
+		return TL_ENOMEM;
+	return extra.value == TL_STR_NONE ? 0 : TL_VEC_PUSH(&k->store->extras, extra);
+}
+
 static int add_op(tl_kineto *k, const tl_kineto_event *event, tl_row row, int64_t offset)
 {
 	tl_store *store = k->store;
 	tl_op_args args;
+	if (HAS(event, TL_F_PERF_META))
+		TL_TRY(add_perf_meta(k, event, row, offset));
 	if (!(event->have & OP_FIELDS))
 		return 0;
 	TL_TRY(json_text(k, &args.dims, event, TL_F_DIMS, offset));

@@ -35,7 +35,7 @@ typedef struct arg_name {
 static const arg_name args_4[] = {{"grid", TL_F_GRID}, {"name", TL_F_ARG_NAME}, {0}};
 static const arg_name args_5[] = {{"block", TL_F_BLOCK}, {"dtype", TL_F_COLLECTIVE + TL_COLL_DTYPE}, {0}};
 static const arg_name args_6[] = {{"stream", TL_F_STREAM}, {"device", TL_F_DEVICE}, {"labels", TL_F_ARG_LABELS}, {0}};
-static const arg_name args_9[] = {{"python id", TL_F_PYTHON_ID}, {0}};
+static const arg_name args_9[] = {{"python id", TL_F_PYTHON_ID}, {"perf_meta", TL_F_PERF_META}, {0}};
 static const arg_name args_10[] = {{"input dims", TL_F_DIMS},
 				   {"input type", TL_F_TYPES},
 				   {"group size", TL_F_COLLECTIVE + TL_COLL_GROUP_SIZE},

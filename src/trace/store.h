@@ -167,6 +167,7 @@ typedef enum tl_health_kind {
 	TL_HEALTH_DUPLICATE_LAUNCH,     /* several launches carry one correlation id */
 	TL_HEALTH_AMBIGUOUS_RANKS,      /* one correlation id in several processes; left unlinked */
 	TL_HEALTH_GRAPH_UNDER_RECORDED, /* a graph replay with far fewer kernels than its siblings */
+	TL_HEALTH_PSEUDO_OP_SKIPPED, /* an operation that a pseudo-operation was meant for and could not be made of */
 	TL_HEALTH_UNKNOWN_CATEGORY,
 	TL_HEALTH_UNKNOWN_PHASE,
 	TL_HEALTH_METADATA, /* metadata event without what it needs */
@@ -204,7 +205,7 @@ typedef struct tl_count {
 
 typedef struct tl_store {
 	tl_strings *strings;
-	char *path; /* as given, for messages */
+	char *path;         /* as given, for messages */
 	struct tl_raw *raw; /* texts of whole events (trace/raw.h), those of the trace; NULL: not kept */
 
 	/* ---- columns, n rows each ---- */

@@ -21,6 +21,7 @@ struct tl_tree {
 	tl_store *own_store;   /* what edits made of it (tree/edit.h); NULL: nothing was edited */
 	uint32_t generation;   /* number of committed edits */
 	bool editing;          /* an edit is under way */
+	bool has_pseudo_ops;   /* tl_tree_apply_pseudo_ops has been here */
 	bool with_python;
 
 	/* ---- nodes, in pre-order ---- */
