@@ -171,11 +171,12 @@ size_t tl_extension_notes(tl_extension *x)
 			continue;
 		failed++;
 		char text[1024];
-		(void)snprintf(text, sizeof text,
-			       "the model of '%.200s' failed on %zu distinct input%s, which have no metrics; the "
-			       "first: %.500s",
-			       model->name, model->failures, model->failures == 1 ? "" : "s",
-			       model->first_failure ? model->first_failure : "out of memory");
+		(void)snprintf(
+			text, sizeof text,
+			"the model of '%.200s' failed on %zu distinct input%s, which %s no metrics; the first: %.500s",
+			model->name, model->failures, model->failures == 1 ? "" : "s",
+			model->failures == 1 ? "has" : "have",
+			model->first_failure ? model->first_failure : "out of memory");
 		if (x->options.note)
 			x->options.note(x->options.user, text);
 		model->failures = 0;

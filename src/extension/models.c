@@ -307,13 +307,12 @@ static void add_param(lua_State *L, const evaluation *e, const char *name)
 	value = tl__read_value(L, -1, true, name);
 	if (tl__value_copy(&copy, e->out->arena, &value) < 0)
 		tl__raise(L, TL_ENOMEM, NULL);
+	if (!*name)
+		luaL_error(L, "a parameter without a name");
 	if (e->out->r->n_params >= TL_PERF_MAX_PARAMS)
 		luaL_error(L, "a model has at most %d parameters", TL_PERF_MAX_PARAMS);
-	int code = tl__model_param(e->out, name, copy);
-	if (code == TL_ENOMEM)
-		tl__raise(L, code, NULL);
-	if (code < 0)
-		luaL_error(L, "a parameter without a name");
+	if (tl__model_param(e->out, name, copy) < 0)
+		tl__raise(L, TL_ENOMEM, NULL);
 }
 
 /* { {"M", 4}, {"N", 8} } in this order, or { M = 4, N = 8 } in the order of names. */

@@ -90,6 +90,9 @@ static bool in_class(unsigned char c, unsigned char class)
 	case 'x':
 		in = isxdigit(c);
 		break;
+	case 'z': /* not in the manual any more, but in patterns from before */
+		in = c == '\0';
+		break;
 	default:
 		return c == class;
 	}
@@ -182,9 +185,9 @@ static const char *repeated_capture(const matcher *m, const char *s, char digit)
 {
 	int i = digit - '1';
 	if (i < 0 || i >= m->n || m->capture[i].length == OPEN)
-		luaL_error(m->L, "invalid capture index %%%d in pattern", i + 1);
+		luaL_error(m->L, "invalid capture index %%%d", i + 1);
 	if (m->capture[i].length == POSITION)
-		return s;
+		return NULL; /* a number is nowhere in the text */
 	size_t n = (size_t)m->capture[i].length;
 	return (size_t)(m->text_end - s) >= n && !memcmp(m->capture[i].at, s, n) ? s + n : NULL;
 }
