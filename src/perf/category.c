@@ -71,7 +71,7 @@ static const char *listed(const char *name, size_t n)
 static const char *by_kernel(const char *kernel)
 {
 	static const char *const kinds[] = {"elementwise", "reduce", "multi_tensor_apply"};
-	if (!kernel || strncmp(kernel, "void at::native", 15))
+	if (!kernel || strncmp(kernel, "void at::native", 15) != 0)
 		return NULL;
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
 		if (strstr(kernel, kinds[i]))

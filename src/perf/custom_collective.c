@@ -4,6 +4,8 @@
  * GPU's own memory; the link is not modelled. They count as vector work in the tensor's dtype (fault 22 of the
  * extensions: the reference gives no compute spec).
  */
+#include <math.h>
+
 #include "perf/args.h"
 #include "perf/families.h"
 #include "perf/formulas.h"
@@ -55,7 +57,7 @@ static int all_reduce_norm(const tl_perf_input *in, size_t slot, size_t weight, 
 		return tl__perf_fail(out, no_tensors);
 	const char *type = tl__arg_text(in->types, slot);
 	int size = tl__dtype_bytes(type);
-	double elements = (double)n, width = (double)w.dim[0], rows = (double)(n / w.dim[0]);
+	double elements = (double)n, width = (double)w.dim[0], rows = floor(elements / width);
 	tl__perf_begin(out);
 	TL_TRY(tl__param_shape(out, arena, "op_shape", &x));
 	TL_TRY(tl__param_text(out, arena, "dtype_in", type));

@@ -7,8 +7,8 @@
 
 typedef struct dtype {
 	const char *name;
-	int bytes;             /* 0: a precision without a size */
 	const char *precision; /* NULL: no rate is ever given for it */
+	int bytes;             /* 0: a precision without a size */
 	bool packed;           /* two values an element */
 } dtype;
 
@@ -18,35 +18,35 @@ typedef struct dtype {
  * empty; "unsigned char" counts as fp8, the reference's value.
  */
 static const dtype dtypes[] = {
-	{"float", 4, "fp32", false},
-	{"c10::BFloat16", 2, "bf16", false},
-	{"c10::Half", 2, "fp16", false},
-	{"long int", 8, NULL, false},
-	{"int", 4, NULL, false},
-	{"double", 8, "fp64", false},
-	{"Scalar", 4, NULL, false},
-	{"c10::Float8_e4m3fnuz", 1, "fp8", false},
-	{"c10::Float8_e4m3fn", 1, "fp8", false},
-	{"c10::Float8_e5m2", 1, "fp8", false},
-	{"c10::Float8_e5m2fnuz", 1, "fp8", false},
-	{"c10::Float8_e8m0fnu", 1, NULL, false}, /* block scales, never operands */
-	{"c10::Float4_e2m1fn_x2", 1, "fp4", true},
-	{"unsigned char", 1, "fp8", false},
-	{"signed char", 1, "int8", false},
-	{"fp8", 1, "fp8", false},
-	{"fp4", 1, "fp4", true},
-	{"mxfp4", 0, "fp4", false},
-	{"short int", 2, NULL, false},
-	{"unsigned short", 2, NULL, false},
-	{"unsigned short int", 2, NULL, false},
-	{"unsigned int", 4, NULL, false},
-	{"unsigned long", 8, NULL, false},
-	{"unsigned long int", 8, NULL, false},
-	{"Float16", 2, "fp16", false},
-	{"Float32", 4, "fp32", false},
-	{"c10::complex<c10::Half>", 4, NULL, false},
-	{"c10::complex<float>", 8, NULL, false},
-	{"c10::complex<double>", 16, NULL, false},
+	{"float", "fp32", 4, false},
+	{"c10::BFloat16", "bf16", 2, false},
+	{"c10::Half", "fp16", 2, false},
+	{"long int", NULL, 8, false},
+	{"int", NULL, 4, false},
+	{"double", "fp64", 8, false},
+	{"Scalar", NULL, 4, false},
+	{"c10::Float8_e4m3fnuz", "fp8", 1, false},
+	{"c10::Float8_e4m3fn", "fp8", 1, false},
+	{"c10::Float8_e5m2", "fp8", 1, false},
+	{"c10::Float8_e5m2fnuz", "fp8", 1, false},
+	{"c10::Float8_e8m0fnu", NULL, 1, false}, /* block scales, never operands */
+	{"c10::Float4_e2m1fn_x2", "fp4", 1, true},
+	{"unsigned char", "fp8", 1, false},
+	{"signed char", "int8", 1, false},
+	{"fp8", "fp8", 1, false},
+	{"fp4", "fp4", 1, true},
+	{"mxfp4", "fp4", 0, false},
+	{"short int", NULL, 2, false},
+	{"unsigned short", NULL, 2, false},
+	{"unsigned short int", NULL, 2, false},
+	{"unsigned int", NULL, 4, false},
+	{"unsigned long", NULL, 8, false},
+	{"unsigned long int", NULL, 8, false},
+	{"Float16", "fp16", 2, false},
+	{"Float32", "fp32", 4, false},
+	{"c10::complex<c10::Half>", NULL, 4, false},
+	{"c10::complex<float>", NULL, 8, false},
+	{"c10::complex<double>", NULL, 16, false},
 };
 
 /* "c10::Half" is also called "Half", and "float" also "c10::Float". */

@@ -2,6 +2,8 @@
 /* Quantisation to 8 and 4 bits with a scale for each tensor, row or group. */
 #include <math.h>
 
+#include <math.h>
+
 #include "perf/args.h"
 #include "perf/families.h"
 #include "perf/formulas.h"
@@ -112,7 +114,8 @@ static int mxfp4(const tl_perf_input *in, size_t slot, bool strides, tl_arena *a
 	TL_TRY(tl__param_tuple(out, arena, "stride_input", strides ? tl__value_at(in->strides, slot) : NULL));
 	tl__param(out, "stride_output", TL_VALUE_NONE);
 	out->flops = tl__cost_int(2 * (double)n);
-	out->bytes = size ? tl__cost_float((double)n * size + (double)n / 2 + (double)(n / 32)) : tl__cost_unknown();
+	out->bytes = size ? tl__cost_float((double)n * size + (double)n / 2 + floor((double)n / 32))
+			  : tl__cost_unknown();
 	out->maf = "vector";
 	out->precision = tl__dtype_precision(type);
 	return 0;

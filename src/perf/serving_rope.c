@@ -48,7 +48,8 @@ int tl__model_sgl_rotary(const tl_perf_input *in, tl_arena *arena, tl_perf_resul
 	if (head <= 0)
 		return tl__perf_fail(out, "the head size is not positive");
 	int64_t rotated = tl__arg_shape(&table, in->dims, 4) && table.rank > 1 ? table.dim[1] : head;
-	double n = (double)q.dim[0] * ((double)(q.dim[1] / head) + (double)(k.dim[1] / head)) * (double)rotated;
+	int64_t heads = q.dim[1] / head + k.dim[1] / head;
+	double n = (double)q.dim[0] * (double)heads * (double)rotated;
 	if (!(n <= (double)TL_MAX_DIM))
 		return tl__perf_fail(out, too_large);
 	tl__perf_begin(out);
