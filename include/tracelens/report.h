@@ -8,6 +8,7 @@
 #include <tracelens/perf.h>
 #include <tracelens/table.h>
 #include <tracelens/trace.h>
+#include <tracelens/tree.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -37,9 +38,11 @@ typedef struct tl_report_options {
 	bool detect_recompute;   /**< split sheets by whether activation checkpointing computes it a second time */
 	bool include_call_stack; /**< unified_perf_summary says where operations are called; reads Python frames */
 	const char *inductor_cache_dir; /**< tells of compiled kernels what the trace does not; NULL: not read */
-	bool enable_origami;     /**< known to the reference; noted in trace_health: there is no simulator here */
-	const char *python_path; /**< the same: interpreter of a simulator; NULL: none asked for */
-	bool call_stack_debug;   /**< with include_call_stack: also how the entry point was found */
+	bool enable_origami;          /**< known to the reference; noted in trace_health: there is no simulator here */
+	const char *python_path;      /**< the same: interpreter of a simulator; NULL: none asked for */
+	bool enable_pseudo_ops;       /**< operations that the trace lacks are made (tl_tree_apply_pseudo_ops) */
+	tl_pseudo_options pseudo_ops; /**< read with enable_pseudo_ops */
+	bool call_stack_debug;        /**< with include_call_stack: also how the entry point was found */
 } tl_report_options;
 
 TL_API tl_report_options tl_report_options_default(void);

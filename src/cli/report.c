@@ -114,6 +114,11 @@ static const cli_option options[] = {
 	 .kind = CLI_FLAG,
 	 .group = ANALYSIS,
 	 .help = "tell what activation checkpointing computes a second time (column is_recompute)"},
+	{.name = "enable_pseudo_ops",
+	 .kind = CLI_FLAG,
+	 .group = ANALYSIS,
+	 .help = "make operations of what serving frameworks leave unrecorded: MoE GEMMs, MLA, paged decode "
+		 "($TL_MODEL, $TL_TP)"},
 	{.name = "inductor_cache_dir",
 	 .kind = CLI_TEXT,
 	 .value = "DIR",
@@ -122,7 +127,8 @@ static const cli_option options[] = {
 	{.name = "enable-origami",
 	 .kind = CLI_FLAG,
 	 .group = ANALYSIS,
-	 .help = "accepted for scripts made for the Python tool: there is no simulator here, the report is made without"},
+	 .help = "accepted for scripts made for the Python tool: there is no simulator here, the report is made "
+		 "without"},
 	{.name = "python_path",
 	 .kind = CLI_TEXT,
 	 .value = "FILE",
@@ -153,7 +159,6 @@ static const cli_option options[] = {
 	{.name = "single-thread", .kind = CLI_FLAG, .group = DISPLAY, .help = "unpack and read in one thread"},
 	{.name = "help", .letter = 'h', .kind = CLI_FLAG, .group = DISPLAY, .help = "print this help"},
 
-	{.name = "enable_pseudo_ops", .kind = CLI_FLAG, .group = LATER, .unavailable = true},
 	{.name = "comparison_json_path", .kind = CLI_TEXT, .value = "TRACE", .group = LATER, .unavailable = true},
 	{0},
 };
@@ -349,6 +354,17 @@ static const char *cache_from_environment(void)
 	return dir && stat(dir, &info) == 0 && S_ISDIR(info.st_mode) && access(dir, R_OK | X_OK) == 0 ? dir : NULL;
 }
 
+/* As the Python tool reads them: what is no whole number counts as 1. */
+static tl_pseudo_options pseudo_from_environment(void)
+{
+	const char *gpus = getenv("TL_TP");
+	char *end = NULL;
+	errno = 0;
+	long long n = gpus ? strtoll(gpus, &end, 10) : 1;
+	bool valid = !gpus || (end != gpus && !*end && !errno && n > 0);
+	return (tl_pseudo_options){.model = getenv("TL_MODEL"), .tensor_parallel = valid ? n : 1};
+}
+
 static tl_report_options analysis_options(const cli_args *args)
 {
 	tl_report_options o = tl_report_options_default();
@@ -373,6 +389,8 @@ static tl_report_options analysis_options(const cli_args *args)
 	const char *debug = getenv("TRACELENS_DEBUG");
 	o.call_stack_debug = debug && *debug;
 	o.detect_recompute = cli_has(args, "detect_recompute");
+	o.enable_pseudo_ops = cli_has(args, "enable_pseudo_ops");
+	o.pseudo_ops = pseudo_from_environment();
 	return o;
 }
 

@@ -359,6 +359,19 @@ static int call_analyzer_hooks(report_build *b)
 	return 0;
 }
 
+/* Python frames come into the tree where something needs them: they take time, and memory. */
+static int make_tree(report_build *b, const tl_trace *trace)
+{
+	const tl_report_options *o = b->options;
+	tl_tree_options to = {.with_python = o->detect_recompute || o->include_call_stack};
+	if (o->enable_pseudo_ops && !to.with_python)
+		TL_TRY(tl_pseudo_ops_need_python(&to.with_python, trace, b->err));
+	TL_TRY(tl_tree_build(&b->tree, trace, &to, b->err));
+	if (o->enable_pseudo_ops)
+		TL_TRY(tl_tree_apply_pseudo_ops(b->tree, &o->pseudo_ops, NULL, b->err));
+	return o->detect_recompute ? tl_tree_mark_recompute(b->tree, NULL, NULL, b->err) : 0;
+}
+
 int tl_report_pytorch(tl_report **out, const tl_trace *trace, const tl_report_options *options, tl_error *err)
 {
 	*out = NULL;
@@ -369,10 +382,7 @@ int tl_report_pytorch(tl_report **out, const tl_trace *trace, const tl_report_op
 	if (!b.report)
 		return tl__nomem(err);
 
-	tl_tree_options to = {.with_python = b.options->detect_recompute || b.options->include_call_stack};
-	int code = tl_tree_build(&b.tree, trace, &to, err);
-	if (code == 0 && b.options->detect_recompute)
-		code = tl_tree_mark_recompute(b.tree, NULL, NULL, err);
+	int code = make_tree(&b, trace);
 	if (code == 0)
 		code = call_tree_hooks(&b);
 	if (code == 0) {

@@ -157,6 +157,49 @@ class ReportOptions(test_command.Case):
         self.assertEqual(self.err, "")
         self.run_it("report", self.path("t.json"), "--enable_origami", "--strict", "-q")
 
+    def moe_trace(self):
+        """A layer of experts in three kernels, and an operation with a running number in its name."""
+        trace = traces.Trace()
+        trace.op("sglang_profiler::gelu_17", "gelu", dur=4)
+        start = trace.now
+        kernels = ("_matmul_ogs_mxfp4_swiglu", "_matmul_ogs_mxfp4", "_finalize_matmul_scatter")
+        for name, dur in zip(kernels, (40, 20, 5)):
+            trace.kernel(name, dur)
+            trace.now += 100
+        trace.events.append({"ph": "X", "cat": "cpu_op", "name": "vllm::moe_forward", "pid": 1, "tid": 1, "ts": start,
+                             "dur": 290, "args": {"Input Dims": [[32, 2880], [32, 128]],
+                                                  "Input type": ["c10::BFloat16", "c10::BFloat16"]}})
+        return trace
+
+    def test_pseudo_operations(self):
+        names = ["pseudo_op::moe_triton_unfused_" + part for part in ("up", "down", "finalize_matmul_scatter")]
+        trace = self.moe_trace()
+        without = {r["name"] for r in self.sheets(trace)["ops_unique_args"]}
+        self.assertEqual(without, {"vllm::moe_forward", "sglang_profiler::gelu_17"})
+        sheets = self.sheets(trace, "--enable_pseudo_ops")
+        self.assertNotIn("pseudo_op_skipped", [r["kind"] for r in sheets["trace_health"]])
+        # all sheets agree on what each kernel belongs to
+        for sheet, time in (("ops_summary", "total_direct_kernel_time_sum"), ("ops_unique_args",
+                            "total_direct_kernel_time_sum"), ("unified_perf_summary", "Kernel Time (µs)_sum")):
+            times = {r["name"]: float(r[time]) for r in sheets[sheet]}
+            self.assertEqual(times, dict(zip(names + ["sglang_profiler::gelu"], (40, 20, 5, 4))), sheet)
+        # worked numbers of the specification: M 32, K 2880, 128 experts, 4 a token, gated up
+        rows = {r["name"]: r for r in sheets["unified_perf_summary"]}
+        for name, flops, moved in ((names[0], 4246732800, 678216781.925), (names[1], 2123366400, 339569190.963)):
+            self.assertAlmostEqual(float(rows[name]["GFLOPS"]), flops / 1e9)
+            self.assertAlmostEqual(float(rows[name]["Data Moved (MB)"]), moved / 2**20, places=5)
+        self.assertEqual(rows[names[0]]["op category"], "MoE_unfused")
+
+    def test_pseudo_operations_read_frames_where_they_need_them(self):
+        trace = traces.Trace()
+        trace.kernel("mla_stage1", 30)
+        at = {"pid": 1, "tid": 1}
+        trace.events.append({"ph": "X", "cat": "cpu_op", "name": "aiter::mla_decode_stage1_asm_fwd", "ts": 1000, "dur": 9,
+                             "args": {"Input Dims": [[4, 16, 576]], "Input type": ["c10::BFloat16"]}, **at})
+        self.frame(trace, "aiter/mla.py(160): mla_decode_fwd", 990, 100, 1, None)
+        rows = self.sheets(trace, "--enable_pseudo_ops")["unified_perf_summary"]
+        self.assertEqual([r["name"] for r in rows], ["pseudo_mla_decode_fwd"])
+
     WRAPPER = """# Topologically Sorted Source Nodes: [a], Original ATen: [aten.add]
 triton_poi_fused_add_0 = async_compile.triton('triton_poi_fused_add_0', '''
     size_hints={'x': 1000},
