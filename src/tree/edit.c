@@ -433,7 +433,7 @@ static int find_repeated(const tl_row *gpu, size_t n, bool *twice)
 int tl_edit_isolate(tl_edit *e, tl_row *out, const char *name, const tl_row *gpu, size_t n, tl_error *err)
 {
 	bool twice;
-	tl_row row;
+	tl_row row = TL_ROW_NONE;
 	TL_TRY(check_isolated(e, gpu, n, err));
 	if (find_repeated(gpu, n, &twice) < 0)
 		return tl__nomem(err);

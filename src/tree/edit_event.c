@@ -99,7 +99,7 @@ int tl_edit_set_category(tl_edit *e, tl_row row, const char *category, tl_error 
 	if (!gpu && tl_edit_in_tree(e, row) && !is_host(kind, e->tree->with_python))
 		return tl__fail(err, TL_EINVAL, "event %u ('%s') is in the tree, where category '%s' has no place", row,
 				tl__name(s, row), category);
-	uint16_t index;
+	uint16_t index = 0;
 	TL_TRY(tl__edit_category_index(e, category, &index, err));
 	if (table_of(old) != table_of(kind))
 		s->side[row] = UINT32_MAX;
