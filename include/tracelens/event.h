@@ -110,6 +110,12 @@ typedef enum tl_event_arg {
 TL_API const char *tl_event_arg_json(const tl_events *events, tl_row event, tl_event_arg arg, size_t *n);
 
 /**
+ * Arguments that edits of the tree attached, by index: the key, and its value as JSON text in `*json`; NULL past the
+ * last.
+ */
+TL_API const char *tl_event_extra(const tl_events *events, tl_row event, size_t index, const char **json);
+
+/**
  * The whole event as JSON text, as it stands in the file (a broken one: as it was repaired, an unreadable one: {}).
  * Only for a trace that was opened with `keep_raw`; an event that was added to a tree has none.
  * @param[out] out NUL-terminated, allocated with malloc; the caller frees it with free()

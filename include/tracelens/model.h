@@ -36,7 +36,8 @@ enum tl_model_reads {
 	TL_MODEL_READS_KERNELS = 2,    /**< names of the GPU kernels below */
 	TL_MODEL_READS_FORWARD = 4,    /**< arguments of the forward operation of a backward one */
 	TL_MODEL_READS_ANNOTATION = 8, /**< the annotation around */
-	TL_MODEL_READS_EXTRAS = 32     /**< what edits of the tree attached (tl_edit_set_arg) */
+	TL_MODEL_READS_EXTRAS = 32,    /**< what edits of the tree attached (tl_edit_set_arg) */
+	TL_MODEL_READS_EVENT = 64      /**< the event itself (tl_model_event): asked once for each event */
 };
 
 /** A model and where its operation belongs. Zero-initialise; texts are copied. */
@@ -73,8 +74,20 @@ TL_API int tl_analyzer_register_model(tl_analyzer *analyzer, const tl_model_desc
  */
 TL_API int tl_analyzer_set_category(tl_analyzer *analyzer, const char *name, const char *category, tl_error *err);
 
+/** A built-in model. Constants. */
+typedef struct tl_builtin_model {
+	const char *name;         /**< operation, exactly as in traces */
+	const char *category;     /**< "GEMM", "SDPA_fwd" */
+	const char *bwd_category; /**< of its backward pass; NULL: it has none */
+	const char *sheet;        /**< family */
+} tl_builtin_model;
+/** Built-in model number `index` in the order of the registry, into `out`; false past the last. */
+TL_API bool tl_model_builtin_at(size_t index, tl_builtin_model *out);
+
 /* ---- reading the input; indexes of arguments count from 0 ---- */
 
+/** UID of the operation's event, for a model that reads it; TL_ROW_NONE for the forward operation and for others. */
+TL_API tl_row tl_model_event(const tl_model_input *in);
 /** Name of the operation. */
 TL_API const char *tl_model_name(const tl_model_input *in);
 /** Number of arguments that a list says something about; 0 when the event lacks the list. */

@@ -49,6 +49,39 @@ TL_API int64_t tl_table_int(const tl_table *table, size_t column, size_t row);
  */
 TL_API size_t tl_table_text(const tl_table *table, size_t column, size_t row, char *out, size_t size);
 
+/** What a piece of a cell is. */
+typedef enum tl_item_kind {
+	TL_ITEM_NONE,   /**< nothing: an empty cell, a missing value */
+	TL_ITEM_BOOL,   /**< `integer` is 0 or 1 */
+	TL_ITEM_INT,    /**< `integer` */
+	TL_ITEM_DOUBLE, /**< `real` */
+	TL_ITEM_NUMBER, /**< an integer beyond 64 bits: its `n` digits as `text` */
+	TL_ITEM_STRING, /**< `text`, `n` bytes, mostly UTF-8 */
+	TL_ITEM_LIST,   /**< a list: the next `n` values are its items */
+	TL_ITEM_TUPLE,  /**< the same, of a tuple */
+	TL_ITEM_RECORD  /**< a mapping: `n` times a name (TL_ITEM_STRING) and a value follow */
+} tl_item_kind;
+/** A piece of a cell; texts are gone after the call. */
+typedef struct tl_item {
+	tl_item_kind kind;
+	size_t n;
+	int64_t integer;
+	double real;
+	const char *text;
+} tl_item;
+/** Receives a piece; anything but 0 ends the cell with TL_ECALLBACK. */
+typedef int (*tl_item_fn)(void *user, const tl_item *item);
+/**
+ * Tells what a cell holds, of any type, piece by piece: each list, tuple and record followed by its values, which may be
+ * such themselves (at most 200 deep). TL_ECALLBACK, TL_ENOMEM.
+ */
+TL_API int tl_table_cell(const tl_table *table, size_t column, size_t row, tl_item_fn each, void *user, tl_error *err);
+/**
+ * A number that tells cells of one column apart where that is known: two cells with the same number above 0 are equal.
+ * 0 for empty cells and for columns that have no such numbers. For programs that keep what they made of a cell.
+ */
+TL_API uint64_t tl_table_cell_id(const tl_table *table, size_t column, size_t row);
+
 /** A column of a table that is shown to people. */
 typedef struct tl_text_column {
 	const char *column; /**< its name in the table */

@@ -56,6 +56,9 @@ TL_API size_t tl_tree_unlinked(const tl_tree *tree, tl_time *time);
  */
 TL_API int tl_tree_mark_recompute(tl_tree *tree, size_t *regions, size_t *events, tl_error *err);
 
+/** Whether an event was marked so. */
+TL_API bool tl_tree_is_recompute(const tl_tree *tree, tl_row event);
+
 /** What pseudo-operations take from outside the trace; zero-initialise for the defaults. */
 typedef struct tl_pseudo_options {
 	const char *model;       /**< name of the model ("DeepSeek-V4-Pro"), NULL: unknown; the reference's TL_MODEL */

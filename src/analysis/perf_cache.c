@@ -446,6 +446,8 @@ static int make_key(const tl_analyzer *a, struct tl_perf_cache *c, const reading
 		TL_TRY(TL_VEC_PUSH(&c->key, in->annotation));
 	if (reads & TL_READS_EXTRAS)
 		TL_TRY(add_extras(c, a->store, in->event));
+	if (reads & TL_READS_EVENT)
+		TL_TRY(TL_VEC_PUSH(&c->key, in->event));
 	for (size_t i = 0; (reads & TL_READS_KERNELS) && i < in->n_kernels; i++)
 		TL_TRY(TL_VEC_PUSH(&c->key, a->store->name[in->kernels[i]]));
 	return 0;
@@ -476,7 +478,7 @@ static int grow_slots(struct tl_perf_cache *c)
 static int fill_input(tl_analyzer *a, tl_row event, tl_perf_input *out)
 {
 	const tl_op_args *args = tl__op_args(a->store, event);
-	*out = (tl_perf_input){.name = tl__name(a->store, event)};
+	*out = (tl_perf_input){.name = tl__name(a->store, event), .event = TL_ROW_NONE};
 	if (args) {
 		TL_TRY(tl__analyzer_value(a, args->dims, false, &out->dims));
 		TL_TRY(tl__analyzer_value(a, args->types, false, &out->types));
@@ -516,7 +518,9 @@ static int evaluate(tl_analyzer *a, const reading *in, tl_perf_entry *entry)
 
 	TL_TRY(fill_input(a, in->event, &input));
 	if (!(reads & TL_READS_ARGS)) /* what is not declared is not in the key, and so must not be seen */
-		input = (tl_perf_input){.name = input.name};
+		input = (tl_perf_input){.name = input.name, .event = TL_ROW_NONE};
+	if (reads & TL_READS_EVENT)
+		input.event = in->event;
 	if (a->triton) /* depends on nothing but the name, which is in every key */
 		TL_TRY(tl__triton_cache_find(a->triton, input.name, &input.compiled));
 	if ((reads & TL_READS_FORWARD) && in->forward != TL_ROW_NONE) {

@@ -24,12 +24,14 @@ enum tl_perf_reads {
 	TL_READS_FORWARD = 4,    /* arguments of the linked forward event */
 	TL_READS_ANNOTATION = 8, /* enclosing annotation */
 	TL_READS_STEP = 16,      /* enclosing iteration annotation, as `annotation`; only inference reports attach it */
-	TL_READS_EXTRAS = 32     /* what edits of the tree attached ("MoE topk", "v4_mode") */
+	TL_READS_EXTRAS = 32,    /* what edits of the tree attached ("MoE topk", "v4_mode") */
+	TL_READS_EVENT = 64      /* the event itself, whatever it holds: asked for each one */
 };
 
 /** Input of a model. Argument values are lists (not tuples); NULL when the event lacks the key. */
 typedef struct tl_perf_input {
 	const char *name; /* operation name */
+	tl_row event;     /* UID, TL_ROW_NONE unless it is read */
 	const tl_value *dims, *types, *strides, *concrete;
 	const tl_value *output_types; /* Output type; usually NULL */
 	const char *const *kernels;   /* names of GPU kernels below, launch order */

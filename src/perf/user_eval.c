@@ -77,6 +77,11 @@ static const tl_value *list_of(const tl_model_input *in, tl_event_arg list)
 	}
 }
 
+tl_row tl_model_event(const tl_model_input *in)
+{
+	return in->reads & TL_MODEL_READS_EVENT ? in->in->event : TL_ROW_NONE;
+}
+
 const char *tl_model_name(const tl_model_input *in)
 {
 	return in->in->name;

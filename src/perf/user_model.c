@@ -69,7 +69,7 @@ static int name_id(tl_models *m, const char *name, tl_str *out, tl_error *err)
 static int check(const tl_model_desc *desc, tl_error *err)
 {
 	const uint32_t known = TL_MODEL_READS_ARGS | TL_MODEL_READS_KERNELS | TL_MODEL_READS_FORWARD |
-			       TL_MODEL_READS_ANNOTATION | TL_MODEL_READS_EXTRAS;
+			       TL_MODEL_READS_ANNOTATION | TL_MODEL_READS_EXTRAS | TL_MODEL_READS_EVENT;
 	if (!desc->name || !*desc->name)
 		return tl__fail(err, TL_EINVAL, "a model needs the name of its operation");
 	if (!desc->eval)
@@ -157,6 +157,17 @@ int tl__models_set_category(tl_models *m, const char *name, const char *category
 }
 
 /* ---- looking up ---- */
+
+bool tl_model_builtin_at(size_t index, tl_builtin_model *out)
+{
+	size_t n;
+	const tl_perf_model *models = tl__perf_models(&n);
+	if (index >= n)
+		return false;
+	const tl_perf_model *m = &models[index];
+	*out = (tl_builtin_model){m->name, m->category, m->bwd_category, m->sheet};
+	return true;
+}
 
 static const tl_user_model *registered(const tl_models *m, const char *name, size_t n)
 {

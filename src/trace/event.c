@@ -277,6 +277,17 @@ const char *tl_event_arg_json(const tl_events *events, tl_row event, tl_event_ar
 	return NULL;
 }
 
+const char *tl_event_extra(const tl_events *events, tl_row event, size_t index, const char **json)
+{
+	size_t n = 0;
+	const tl_extra *extra = is_event(events, event) ? tl__store_extras(events, event, &n) : NULL;
+	*json = NULL;
+	if (index >= n)
+		return NULL;
+	*json = tl__str(events->strings, extra[index].value);
+	return tl__str(events->strings, extra[index].key);
+}
+
 /* ---- whole events ---- */
 
 bool tl_events_have_raw(const tl_events *events)

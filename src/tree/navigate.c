@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Finding one's way in a tree: by UID, up, down, across to the other half of autograd. */
 #include "tree/navigate.h"
+#include "tree/recompute.h"
 
 #include <string.h>
 
@@ -93,6 +94,11 @@ size_t tl_tree_backward(const tl_tree *t, tl_row forward, tl_row *out, size_t ro
 	for (size_t i = 0; i < n && i < room; i++)
 		out[i] = t->links[first + i].backward;
 	return n;
+}
+
+bool tl_tree_is_recompute(const tl_tree *t, tl_row event)
+{
+	return event < t->store->n && tl__tree_is_recompute(t, event);
 }
 
 /* ---- nn.Modules ---- */
