@@ -17,7 +17,7 @@ extern "C" {
 
 /**
  * Two moments in the making of a report at which a program may step in. Functions may be NULL; each returns 0, or
- * anything else to end the report with TL_ECALLBACK and what it wrote into `err`.
+ * anything else to end the report with TL_ECALLBACK and what it wrote into `err`, which is never NULL.
  */
 typedef struct tl_hook {
 	/** The tree is built and nothing looks at it yet: it may be edited (edit.h). */

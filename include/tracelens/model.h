@@ -24,7 +24,7 @@ typedef struct tl_model_result tl_model_result;
 /**
  * A model: reads `in`, fills `out` with the functions below, returns 0. An input that it does not cover or that makes
  * no sense is told by tl_model_decline or tl_model_fail, not by a failure. Any other return value ends the call at hand
- * (a table, a report) with TL_ECALLBACK and what the model wrote into `err`.
+ * (a table, a report) with TL_ECALLBACK and what the model wrote into `err`, which is never NULL.
  *
  * A model is asked once per distinct input, so its answer may depend on nothing but what it declares to read.
  */

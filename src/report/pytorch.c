@@ -330,15 +330,15 @@ static int failed_hook(report_build *b, int code)
 {
 	if (code == TL_ENOMEM)
 		return tl__nomem(b->err);
-	if (b->err && !b->err->message[0])
+	if (!b->err->message[0])
 		return tl__fail(b->err, TL_ECALLBACK, "a hook of the report failed");
-	if (b->err)
-		b->err->code = TL_ECALLBACK;
+	b->err->code = TL_ECALLBACK;
 	return TL_ECALLBACK;
 }
 
 static int call_tree_hooks(report_build *b)
 {
+	*b->err = (tl_error)TL_ERROR_INIT; /* so that what a hook writes can be told from what was there */
 	for (size_t i = 0; i < b->options->n_hooks; i++) {
 		const tl_hook *hook = b->options->hooks[i];
 		int code = hook->tree ? hook->tree(hook->user, b->tree, b->err) : 0;
@@ -350,6 +350,7 @@ static int call_tree_hooks(report_build *b)
 
 static int call_analyzer_hooks(report_build *b)
 {
+	*b->err = (tl_error)TL_ERROR_INIT;
 	for (size_t i = 0; i < b->options->n_hooks; i++) {
 		const tl_hook *hook = b->options->hooks[i];
 		int code = hook->analyzer ? hook->analyzer(hook->user, b->analyzer, b->err) : 0;
@@ -376,6 +377,9 @@ int tl_report_pytorch(tl_report **out, const tl_trace *trace, const tl_report_op
 {
 	*out = NULL;
 	tl_report_options defaults = tl_report_options_default();
+	tl_error unwanted = TL_ERROR_INIT;
+	if (!err)
+		err = &unwanted; /* hooks write into one */
 	report_build b = {.options = options ? options : &defaults, .err = err};
 	TL_TRY(check_options(b.options, err));
 	b.report = tl__report_new();

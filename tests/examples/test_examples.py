@@ -121,6 +121,25 @@ class Examples(unittest.TestCase):
         self.run_example("roofline", TRACE, "NOSUCH", status=1)
         self.assertIn("no family of operations 'NOSUCH'", self.err)
 
+    def test_custom_op(self):
+        out = self.run_example("custom_op", TRACE)
+        size = {"float": 4, "c10::BFloat16": 2}
+        calls = [e for e in self.trace.events if e.get("name") == "aten::copy_"]
+        expected, inputs = [], set()
+        for e in calls:
+            shape, (to, source) = e["args"]["Input Dims"][0], e["args"]["Input type"][:2]
+            elements = 1
+            for n in shape:
+                elements *= n
+            expected.append(f"copy of {tuple(shape)}, {source} to {to}: {elements * (size[to] + size[source]) / 2**20:.6f} MB")
+            inputs.add(json.dumps([e["args"].get(k) for k in ("Input Dims", "Input type", "Input Strides",
+                                                              "Concrete Inputs")]))
+        found = [line.partition(" in ")[0] for line in out.splitlines() if line.startswith("copy of ")]
+        self.assertCountEqual(found, expected)
+        self.assertIn(f"the model was asked about {len(inputs)} distinct inputs", out)
+        self.assertRegex(out, r"(?m)^category optimizer +[\d.]+ ms$")
+        self.assertRegex(out, r"(?m)^category copy +[\d.]+ ms$")
+
     def test_modules(self):
         out = self.run_example("modules", TRACE, "0")
         spans = [(e["name"], self.trace.span(e)) for e in self.trace.events
@@ -131,7 +150,7 @@ class Examples(unittest.TestCase):
         self.assertEqual(len(re.findall("── nn.Module: ", deep)), len(spans))
 
     def test_errors_are_told(self):
-        for name in ("launchers", "modules", "navigate", "roofline", "timeline"):
+        for name in ("custom_op", "launchers", "modules", "navigate", "roofline", "timeline"):
             self.run_example(name, status=2)
             self.assertIn("usage: ", self.err)
             self.run_example(name, "/no/such/file", status=1)
