@@ -43,6 +43,8 @@ int cli_modules(int argc, char **argv);
 void cli_modules_help(void);
 int cli_health(int argc, char **argv);
 void cli_health_help(void);
+int cli_model(int argc, char **argv);
+void cli_model_help(void);
 
 /* ---- terminal.c ---- */
 

@@ -19,7 +19,7 @@ double tl__gemm_bytes(double m, double n, double k, double a, double b, double o
 /** Scales of blocks of `block` values along K, for both operands. */
 double tl__gemm_scale_bytes(double m, double n, double k, double block, double scale_a, double scale_b);
 double tl__gemm_flops_bwd(double m, double n, double k, bool bias);
-double tl__gemm_bytes_bwd(double m, double n, double k, double size, bool bias);
+double tl__gemm_bytes_bwd(double m, double n, double k, double a, double b, double out, bool bias);
 
 /* ---- grouped_gemm.c: G matrices W[K,N], and rows X[M,K] divided among them ---- */
 double tl__grouped_gemm_flops(double m, double k, double n);

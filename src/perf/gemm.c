@@ -48,9 +48,9 @@ double tl__gemm_flops_bwd(double m, double n, double k, bool bias)
 }
 
 /* Both products read and write their operands; the bias' gradient reads dY and writes N elements (fault G9). */
-double tl__gemm_bytes_bwd(double m, double n, double k, double size, bool bias)
+double tl__gemm_bytes_bwd(double m, double n, double k, double a, double b, double out, bool bias)
 {
-	return 2 * (m * k + k * n + m * n) * size + (bias ? (m * n + n) * size : 0);
+	return 2 * (m * k * a + k * n * b + m * n * out) + (bias ? (m * n + n) * out : 0);
 }
 
 static tl_perf_cost bytes(const gemm *g, double m, double n, double k, double batch)
@@ -220,7 +220,7 @@ int tl__model_vllm_dynamic_quant(const tl_perf_input *in, tl_arena *arena, tl_pe
 	TL_TRY(finish(&g, in, arena, out));
 	double m = (double)g.m, nn = (double)g.n, k = (double)g.k;
 	out->flops_bwd = tl__cost_int(tl__gemm_flops_bwd(m, nn, k, false));
-	out->bytes_bwd = tl__cost_if(g.bytes_a, tl__gemm_bytes_bwd(m, nn, k, g.bytes_a, false));
+	out->bytes_bwd = tl__cost_if(g.bytes_a, tl__gemm_bytes_bwd(m, nn, k, g.bytes_a, g.bytes_a, g.bytes_a, false));
 	return 0;
 }
 

@@ -157,10 +157,11 @@ int tl__report_roofline_findings(tl_table **health, const tl_report *report, tl_
 				   "the description of the GPU has no memory bandwidth, so these operations have no "
 				   "roofline.",
 				   err);
-	TL_TRY(add_finding(health, report, is_peak, "peak_rate",
-			   "only the data sheet's peak rate is known, so compute-bound rooflines of these operations are "
-			   "shorter than any kernel can run, and their percentages low.",
-			   err));
+	TL_TRY(add_finding(
+		health, report, is_peak, "peak_rate",
+		"only the data sheet's peak rate is known, so compute-bound rooflines of these operations are "
+		"shorter than any kernel can run, and their percentages low.",
+		err));
 	return add_finding(health, report, is_missing, "no_rate",
 			   "no rate is known, so these operations have no roofline.", err);
 }
