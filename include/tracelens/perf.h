@@ -169,6 +169,15 @@ TL_API int tl_estimate_sweep(tl_table **out, const char *family, const tl_estima
 			     const tl_arch *const *archs, size_t n_archs, tl_error *err);
 
 /**
+ * How well the result of a GEMM, M x N, divides into tiles of tile_m x tile_n on `num_cus` compute units: *tile is the
+ * part of the tiles' area that is wanted, *wave the part of the last wave's units that have work, over all waves. Their
+ * product bounds the share of the peak that is within reach. Kernel names give tiles in BLAS' order, where M is
+ * PyTorch's N. TL_EINVAL when a size is not above 0.
+ */
+TL_API int tl_estimate_tiling(double *tile, double *wave, double m, double n, double tile_m, double tile_n,
+			      double num_cus, tl_error *err);
+
+/**
  * Time of a softmax over `batch` matrices of M rows and N columns, in microseconds, as attention simulations use it:
  * the greater of 3 B M N FLOPs at num_cus * gemm_units_per_cu * 256 a cycle, and the bytes read and written at memory
  * or L1 bandwidth; twice both backward. Needs `freq_mhz`, `gemm_units_per_cu`, and `num_cus` unless given, and

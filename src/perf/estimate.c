@@ -132,6 +132,17 @@ int tl_estimate(tl_estimate_result *out, const char *family, const tl_estimate_p
 	return 0;
 }
 
+int tl_estimate_tiling(double *tile, double *wave, double m, double n, double tile_m, double tile_n, double num_cus,
+		       tl_error *err)
+{
+	if (!(m > 0 && n > 0 && tile_m > 0 && tile_n > 0 && num_cus > 0)) /* written so that NaN fails */
+		return tl__fail(err, TL_EINVAL, "sizes, tiles and compute units must be above 0");
+	double down = ceil(m / tile_m), across = ceil(n / tile_n), tiles = down * across;
+	*tile = m * n / (down * tile_m * across * tile_n);
+	*wave = tiles / (ceil(tiles / num_cus) * num_cus);
+	return 0;
+}
+
 int tl_estimate_softmax_time(double *out, const tl_arch *arch, double m, double n, double bytes_per_element,
 			     double batch, bool force_to_l1, bool backward, double num_cus, tl_error *err)
 {

@@ -429,6 +429,22 @@ static void softmax_time_names_what_is_missing(void **state)
 	assert_int_equal(tl_estimate_softmax_time(&us, NULL, 1, 1, 2, 1, false, false, 1, &err), TL_EINVAL);
 }
 
+static void tiling_is_told_by_tiles_and_waves(void **state)
+{
+	(void)state;
+	double tile, wave;
+	/* 256 tiles on 304 units (spec 03 section 4.6) */
+	assert_int_equal(tl_estimate_tiling(&tile, &wave, 2048, 2048, 256, 64, 304, NULL), 0);
+	assert_true(tile == 1);
+	assert_true(fabs(wave - 256.0 / 304) < 1e-15);
+	/* 3 x 2 tiles for 2.5 x 1.5; two waves of four units, six of eight busy */
+	assert_int_equal(tl_estimate_tiling(&tile, &wave, 25, 15, 10, 10, 4, NULL), 0);
+	assert_true(tile == 375.0 / 600);
+	assert_true(wave == 0.75);
+	assert_int_equal(tl_estimate_tiling(&tile, &wave, 25, 15, 0, 10, 4, NULL), TL_EINVAL);
+	assert_int_equal(tl_estimate_tiling(&tile, &wave, 25, NAN, 10, 10, 4, NULL), TL_EINVAL);
+}
+
 /* ---- what makes no sense ---- */
 
 static void nonsense_is_refused_by_name(void **state)
@@ -527,6 +543,7 @@ int main(void)
 		cmocka_unit_test(analytical_functions_give_the_same),
 		cmocka_unit_test(times_and_bound_come_from_the_platform),
 		cmocka_unit_test(softmax_time_names_what_is_missing),
+		cmocka_unit_test(tiling_is_told_by_tiles_and_waves),
 		cmocka_unit_test(nonsense_is_refused_by_name),
 		cmocka_unit_test(extremes_are_answered),
 	};
