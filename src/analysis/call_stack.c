@@ -4,19 +4,10 @@
 
 #include <string.h>
 
-/* A call stack: one more frame below another stack. Number 0 is the empty stack. */
-typedef struct frame {
-	uint32_t below;
-	tl_str name;
-	tl_str text; /* JSON, TL_STR_NONE: not asked for yet */
-} frame;
-
 struct tl_stack_cache {
-	uint32_t *of_pos; /* stack of each node of the tree, itself included */
-	TL_VEC(frame) frames;
-	tl_map index;   /* (below, name) -> frame */
+	tl_str *of_pos; /* stack of each node of the tree, itself included; TL_STR_NONE: no frame */
+	tl_str empty;
 	tl_map cleaned; /* name -> name without numbers */
-	TL_VEC(tl_str) names;
 	tl_buf text;
 };
 
@@ -25,10 +16,7 @@ void tl__stack_cache_free(struct tl_stack_cache *c)
 	if (!c)
 		return;
 	tl__free(c->of_pos);
-	TL_VEC_FREE(&c->frames);
-	tl__map_free(&c->index);
 	tl__map_free(&c->cleaned);
-	TL_VEC_FREE(&c->names);
 	tl__buf_free(&c->text);
 	tl__free(c);
 }
@@ -73,55 +61,29 @@ static int clean(tl_analyzer *a, struct tl_stack_cache *c, tl_str name, tl_str *
 
 /* ---- stacks of all nodes ---- */
 
-static int push(tl_analyzer *a, struct tl_stack_cache *c, uint32_t below, tl_row row, uint32_t *out)
+static int push(tl_analyzer *a, struct tl_stack_cache *c, tl_str above, tl_row row, tl_str *out)
 {
 	tl_str name;
 	TL_TRY(clean(a, c, a->store->name[row], &name));
-	uint32_t next = (uint32_t)c->frames.n;
-	*out = tl__map_get_or_set(&c->index, (uint64_t)below << 32 | name, next);
-	if (*out == TL_MAP_NONE)
-		return TL_ENOMEM;
-	return *out == next ? TL_VEC_PUSH(&c->frames, ((frame){below, name, TL_STR_NONE})) : 0;
+	*out = tl__stack_push(a->strings, above, name);
+	return *out == TL_STR_FAIL ? TL_ENOMEM : 0;
 }
 
 /* In one pass, since parents come first; nodes without GPU work below need none. */
 static int find_stacks(tl_analyzer *a, struct tl_stack_cache *c)
 {
 	const tl_tree *t = a->tree;
-	c->of_pos = tl__calloc(t->n + 1, sizeof *c->of_pos);
-	if (!c->of_pos)
+	c->of_pos = tl__malloc((t->n + 1) * sizeof *c->of_pos);
+	c->empty = tl__stack_empty(a->strings);
+	if (!c->of_pos || c->empty == TL_STR_FAIL)
 		return TL_ENOMEM;
-	TL_TRY(TL_VEC_PUSH(&c->frames, ((frame){0, TL_STR_NONE, TL_STR_NONE})));
 	for (tl_pos pos = 0; pos < t->n; pos++) {
 		tl_row row = t->row[pos];
-		uint32_t below = t->parent[pos] == TL_POS_NONE ? 0 : c->of_pos[t->parent[pos]];
-		c->of_pos[pos] = below;
+		tl_str above = t->parent[pos] == TL_POS_NONE ? TL_STR_NONE : c->of_pos[t->parent[pos]];
+		c->of_pos[pos] = above;
 		if (tl__tree_gpu_count(t, pos) && !tl__kind_is_gpu(a->store->kind[row]) && is_shown(a->store, row))
-			TL_TRY(push(a, c, below, row, &c->of_pos[pos]));
+			TL_TRY(push(a, c, above, row, &c->of_pos[pos]));
 	}
-	return 0;
-}
-
-static int write_text(tl_analyzer *a, struct tl_stack_cache *c, uint32_t stack)
-{
-	c->names.n = 0;
-	for (uint32_t at = stack; at; at = c->frames.v[at].below)
-		TL_TRY(TL_VEC_PUSH(&c->names, c->frames.v[at].name));
-	tl__buf_clear(&c->text);
-	tl__buf_putc(&c->text, '[');
-	for (size_t i = c->names.n; i-- > 0;) {
-		tl_str name = c->names.v[i];
-		tl__json_string(&c->text, tl__str(a->strings, name), tl__str_len(a->strings, name));
-		if (i)
-			tl__buf_putc(&c->text, ',');
-	}
-	tl__buf_putc(&c->text, ']');
-	if (c->text.failed)
-		return TL_ENOMEM;
-	tl_str text = tl__intern(a->strings, c->text.v, c->text.n);
-	if (text == TL_STR_FAIL)
-		return TL_ENOMEM;
-	c->frames.v[stack].text = text;
 	return 0;
 }
 
@@ -136,11 +98,8 @@ int tl__analyzer_call_stack(tl_analyzer *a, tl_row gpu_event, tl_str *out)
 		}
 		a->stacks = c;
 	}
-	struct tl_stack_cache *c = a->stacks;
 	tl_pos pos = a->tree->pos_of_row[gpu_event];
-	uint32_t stack = pos == TL_POS_NONE ? 0 : c->of_pos[pos];
-	if (c->frames.v[stack].text == TL_STR_NONE)
-		TL_TRY(write_text(a, c, stack));
-	*out = c->frames.v[stack].text;
+	tl_str stack = pos == TL_POS_NONE ? TL_STR_NONE : a->stacks->of_pos[pos];
+	*out = stack == TL_STR_NONE ? a->stacks->empty : stack;
 	return 0;
 }

@@ -7,9 +7,9 @@
 
 /**
  * The call stack of a GPU event: names of the operations above it, of its nn.Modules and of frames with a
- * `::` or `/` in their name, outermost first, each without its `_<digits>`. *out is the id of its text, a JSON list,
- * in the strings of the analyser. Stacks are kept as a tree of frames, so equal beginnings are stored once; only
- * those that are asked for become text. TL_ENOMEM.
+ * `::` or `/` in their name, outermost first, each without its `_<digits>`. *out is an id
+ * in the strings of the analyser (see tl__stack_push). All stacks together are made in one pass over the tree.
+ * TL_ENOMEM.
  */
 int tl__analyzer_call_stack(tl_analyzer *a, tl_row gpu_event, tl_str *out);
 

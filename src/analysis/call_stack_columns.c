@@ -10,8 +10,6 @@ typedef TL_VEC(tl_value) value_list;
 /* The call stacks of one row: `chains` one after another, chain i begins at starts[i] and ends with a kernel. */
 typedef struct row_stacks {
 	tl_arena arena;
-	tl_map parsed; /* id of a text -> index in stacks */
-	TL_VEC(const tl_value *) stacks;
 	value_list chains, flat, shown;
 	TL_VEC(size_t) starts;
 	tl_buf text;
@@ -20,14 +18,12 @@ typedef struct row_stacks {
 static void clear_stacks(row_stacks *r)
 {
 	tl__arena_free(&r->arena);
-	tl__map_free(&r->parsed);
-	r->stacks.n = r->chains.n = r->flat.n = r->shown.n = r->starts.n = 0;
+	r->chains.n = r->flat.n = r->shown.n = r->starts.n = 0;
 }
 
 static void free_stacks(row_stacks *r)
 {
 	clear_stacks(r);
-	TL_VEC_FREE(&r->stacks);
 	TL_VEC_FREE(&r->chains);
 	TL_VEC_FREE(&r->flat);
 	TL_VEC_FREE(&r->shown);
@@ -35,26 +31,14 @@ static void free_stacks(row_stacks *r)
 	tl__buf_free(&r->text);
 }
 
-static int parse_stack(row_stacks *r, const tl_table *table, tl_str id, const tl_value **out)
-{
-	uint32_t found = tl__map_get(&r->parsed, id);
-	*out = found == TL_MAP_NONE ? NULL : r->stacks.v[found];
-	if (*out)
-		return 0;
-	if (tl__value_parse(&r->arena, tl__str(table->strings, id), tl__str_len(table->strings, id), false, out) < 0)
-		return TL_ENOMEM; /* the text is our own */
-	TL_TRY(tl__map_set(&r->parsed, id, (uint32_t)r->stacks.n));
-	return TL_VEC_PUSH(&r->stacks, *out);
-}
-
 static int add_chain(row_stacks *r, const tl_table *table, tl_str id, const tl_value *kernel)
 {
-	const tl_value *stack = NULL, *name = tl__value_get(kernel, "name");
-	if (id != TL_STR_NONE)
-		TL_TRY(parse_stack(r, table, id, &stack));
+	const tl_value *name = tl__value_get(kernel, "name");
+	tl_value stack;
+	TL_TRY(tl__stack_value(&stack, table->strings, id, &r->arena));
 	TL_TRY(TL_VEC_PUSH(&r->starts, r->chains.n));
-	for (size_t i = 0; i < tl__value_count(stack); i++)
-		TL_TRY(TL_VEC_PUSH(&r->chains, stack->items[i]));
+	for (size_t i = 0; i < stack.n; i++)
+		TL_TRY(TL_VEC_PUSH(&r->chains, stack.items[i]));
 	return TL_VEC_PUSH(&r->chains, name ? *name : TL_VALUE_STRING("", 0));
 }
 

@@ -25,9 +25,16 @@ static void frame(tl_store *s, const char *name, double start, double dur)
 
 static void expect_stack(fixture *f, tl_row kernel, const char *expected)
 {
-	tl_str text;
-	assert_int_equal(tl__analyzer_call_stack(f->a, kernel, &text), 0);
-	assert_string_equal(tl__str(f->a->strings, text), expected);
+	tl_arena arena = {0};
+	tl_buf text = {0};
+	tl_str stack;
+	tl_value list;
+	assert_int_equal(tl__analyzer_call_stack(f->a, kernel, &stack), 0);
+	assert_int_equal(tl__stack_value(&list, f->a->strings, stack, &arena), 0);
+	tl__value_repr(&text, &list);
+	assert_string_equal(tl__buf_text(&text), expected);
+	tl__buf_free(&text);
+	tl__arena_free(&arena);
 }
 
 static tl_table *summary_of(fixture *f, bool debug)
@@ -54,7 +61,7 @@ static void which_names_are_in_a_stack(void **state)
 	tl_row kernel = launch_kernel(s, FORWARD_THREAD, "void k_1<x::y>()", 10, 5, 1);
 	fixture f;
 	open_with_python(&f, s, &with_stacks);
-	expect_stack(&f, kernel, "[\"app/train.py(2): step\",\"nn.Module: Net\",\"torch::something\",\"plain\"]");
+	expect_stack(&f, kernel, "['app/train.py(2): step', 'nn.Module: Net', 'torch::something', 'plain']");
 	tl_table *t = summary_of(&f, false);
 	/* the kernel closes the stack, under its full name */
 	expect_text(t, 0, "call_stack_full",
@@ -183,21 +190,28 @@ static void deep_stacks_share_their_frames(void **state)
 {
 	(void)state;
 	enum { DEPTH = 4000 };
+	static tl_row rows[DEPTH];
 	tl_store *s = tl__store_new();
-	tl_row kernel = 0;
 	for (int i = 0; i < DEPTH; i++) {
 		char name[32];
 		snprintf(name, sizeof name, "a/b.py(%d): f", i);
 		frame(s, name, i, 10.0 * DEPTH - 2 * i);
 	}
 	for (int i = 0; i < DEPTH; i++)
-		kernel = launch_kernel(s, FORWARD_THREAD, "k", 8.0 * DEPTH + 1 + i, 5, (tl_id)(i + 1));
+		rows[i] = launch_kernel(s, FORWARD_THREAD, "k", 9.0 * DEPTH + 0.5 + i, 5, (tl_id)(i + 1));
 	fixture f;
 	open_with_python(&f, s, &with_stacks);
-	tl_str text, again;
-	assert_int_equal(tl__analyzer_call_stack(f.a, kernel, &text), 0);
-	assert_int_equal(tl__analyzer_call_stack(f.a, kernel - 2, &again), 0);
-	assert_true(tl__strings_memory(f.a->strings) < 4 << 20); /* texts of all depths would be 160 MB */
+	tl_error err = TL_ERROR_INIT;
+	tl_table *t;
+	assert_int_equal(tl__unified_table(&t, f.a, &err), 0);
+	for (int i = 1; i < DEPTH - 1; i++) {
+		tl_str stack, above;
+		assert_int_equal(tl__analyzer_call_stack(f.a, rows[i - 1], &stack), 0);
+		assert_int_equal(tl__analyzer_call_stack(f.a, rows[i], &above), 0);
+		assert_int_not_equal(stack, above);
+	}
+	assert_true(tl__strings_memory(f.a->strings) < 4 << 20); /* as texts they would take over 100 MB */
+	tl_table_free(t);
 	fixture_close(&f);
 }
 

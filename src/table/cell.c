@@ -43,21 +43,12 @@ tl_value tl__kernel_stream(const tl_table *table, const tl_kernel *kernel)
 
 enum { KERNEL_ITEMS = 10 }; /* five pairs: name, dur, stream, gpu_op_uid, call_stack */
 
-/* A kernel as a dict over `items`; texts stay in the pool, a call stack is parsed into `arena`. */
+/* A kernel as a dict over `items`; texts stay in the pool, the list of a call stack is made in `arena`. */
 static int kernel_record(tl_arena *arena, const tl_table *table, const tl_column *column, const tl_kernel *kernel,
 			 tl_value items[KERNEL_ITEMS], tl_value *out)
 {
 	uint32_t n = 0;
-	const tl_value *stack = NULL;
 
-	if (kernel->call_stack != TL_STR_NONE) {
-		int code = tl__value_parse(arena, tl__str(table->strings, kernel->call_stack),
-					   tl__str_len(table->strings, kernel->call_stack), false, &stack);
-		if (code == TL_ENOMEM)
-			return code;
-		if (code < 0)
-			stack = NULL;
-	}
 	items[n++] = TL_VALUE_STRING("name", 4);
 	items[n++] = TL_VALUE_STRING(tl__str(table->strings, kernel->name), tl__str_len(table->strings, kernel->name));
 	items[n++] = TL_VALUE_STRING("dur", 3);
@@ -69,9 +60,9 @@ static int kernel_record(tl_arena *arena, const tl_table *table, const tl_column
 		items[n++] = TL_VALUE_STRING("gpu_op_uid", 10);
 		items[n++] = TL_VALUE_INT(kernel->uid);
 	}
-	if (stack) {
+	if (kernel->call_stack != TL_STR_NONE) {
 		items[n++] = TL_VALUE_STRING("call_stack", 10);
-		items[n++] = *stack;
+		TL_TRY(tl__stack_value(&items[n++], table->strings, kernel->call_stack, arena));
 	}
 	*out = (tl_value){.kind = TL_V_DICT, .n = n / 2, .items = items};
 	return 0;

@@ -29,7 +29,7 @@ static int copy_kernels(tl_table *into, const tl_table *from, tl_kernel_range ra
 		tl_kernel kernel = from->kernels.v[range.first + i];
 		kernel.name = tl__table_restr(into, from, kernel.name);
 		kernel.stream_text = tl__table_restr(into, from, kernel.stream_text);
-		kernel.call_stack = tl__table_restr(into, from, kernel.call_stack);
+		kernel.call_stack = tl__stack_copy(into->strings, from->strings, kernel.call_stack);
 		if (kernel.name == TL_STR_FAIL || kernel.stream_text == TL_STR_FAIL || kernel.call_stack == TL_STR_FAIL)
 			return TL_ENOMEM;
 		into->kernels.v[into->kernels.n++] = kernel;

@@ -16,6 +16,9 @@ void tl__gather(void *out, const void *cells, const uint32_t *rows, size_t n, si
 /** `name` as a new column with storage, unit and flags of `like`; cells zeroed. NULL: out of memory. */
 tl_column *tl__table_add_like(tl_table *table, const char *name, const tl_column *like);
 
+/** A call stack of pool `from` as one of pool `into`; TL_STR_FAIL. */
+tl_str tl__stack_copy(tl_strings *into, const tl_strings *from, tl_str stack);
+
 /** Id in `into`'s pool of a string of `from`'s pool; TL_STR_FAIL. */
 tl_str tl__table_restr(tl_table *into, const tl_table *from, tl_str id);
 

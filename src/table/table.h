@@ -21,7 +21,7 @@ typedef struct tl_kernel {
 	int64_t dur;        /* ps; TL_TIME_NONE when unusable */
 	int64_t stream;     /* stream number; INT64_MIN when absent */
 	tl_str stream_text; /* when the stream is not a number, else TL_STR_NONE */
-	tl_str call_stack;  /* canonical JSON list text, or TL_STR_NONE */
+	tl_str call_stack;  /* see tl__stack_push; TL_STR_NONE: none known */
 } tl_kernel;
 
 /** A cell of a kernel-list column: a range of the table's kernel array. */
@@ -184,5 +184,13 @@ int tl__table_add_truncated(tl_table *table, const char *source, const char *tru
 const tl_value *tl__table_value(tl_table *table, tl_value value);
 const tl_value *tl__table_list(tl_table *table, const tl_value *items, size_t n, bool tuple);
 tl_str tl__table_str(tl_table *table, const char *text); /* interned; TL_STR_FAIL */
+
+/* ---- call stacks of kernels ---- */
+/** The stack `above` (TL_STR_NONE: no frame) and one more frame, innermost, as an id of the pool. TL_STR_FAIL. */
+tl_str tl__stack_push(tl_strings *pool, tl_str above, tl_str name);
+/** The stack without frames. TL_STR_FAIL. */
+tl_str tl__stack_empty(tl_strings *pool);
+/** A stack as a list of names, outermost first; texts stay in the pool. TL_ENOMEM. */
+int tl__stack_value(tl_value *out, const tl_strings *pool, tl_str stack, tl_arena *arena);
 
 #endif

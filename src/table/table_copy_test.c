@@ -67,6 +67,41 @@ static void concat_joins_columns_of_other_pools(void **state)
 	tl_table_free(joint);
 }
 
+static void concat_takes_call_stacks_along(void **state)
+{
+	(void)state;
+	tl_table *t = tl__table_new("t", NULL, 1), *more = tl__table_new("more", NULL, 3), *both;
+	tl_column *c = tl__table_add(t, "kernels", "", TL_COL_KERNELS);
+	tl_kernel k = a_kernel(t, "k", 1000000, 7, 1);
+	k.call_stack = tl__stack_push(t->strings, TL_STR_NONE, tl__table_str(t, "main"));
+	put_kernel(t, c, 0, k);
+	/* the same frames in another pool, one more frame, none at all, and nothing known */
+	(void)tl__table_str(more, "so that ids differ");
+	c = tl__table_add(more, "kernels", "", TL_COL_KERNELS);
+	k = a_kernel(more, "k", 1000000, 7, 1);
+	k.call_stack = tl__stack_push(more->strings, TL_STR_NONE, tl__table_str(more, "main"));
+	tl_str main_frame = k.call_stack;
+	put_kernel(more, c, 0, k);
+	k.call_stack = tl__stack_push(more->strings, main_frame, tl__table_str(more, "step"));
+	put_kernel(more, c, 1, k);
+	k.call_stack = tl__stack_empty(more->strings);
+	put_kernel(more, c, 2, k);
+	k.call_stack = TL_STR_NONE;
+	put_kernel(more, c, 2, k);
+	assert_int_equal(tl__table_concat(&both, t, more, NULL), 0);
+	tl_table_free(t);
+	tl_table_free(more);
+	expect_text(both, "kernels", 0, "[{'name': 'k', 'dur': 1.0, 'stream': 7, 'call_stack': ['main']}]");
+	expect_text(both, "kernels", 1, "[{'name': 'k', 'dur': 1.0, 'stream': 7, 'call_stack': ['main']}]");
+	expect_text(both, "kernels", 2, "[{'name': 'k', 'dur': 1.0, 'stream': 7, 'call_stack': ['main', 'step']}]");
+	expect_text(both, "kernels", 3,
+		    "[{'name': 'k', 'dur': 1.0, 'stream': 7, 'call_stack': []}, "
+		    "{'name': 'k', 'dur': 1.0, 'stream': 7}]");
+	/* equal stacks are one id in the joint pool */
+	assert_int_equal(both->kernels.v[0].call_stack, both->kernels.v[1].call_stack);
+	tl_table_free(both);
+}
+
 static void concat_finds_a_storage_for_unlike_columns(void **state)
 {
 	(void)state;
@@ -127,6 +162,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(take_selects_and_repeats),
 		cmocka_unit_test(concat_joins_columns_of_other_pools),
+		cmocka_unit_test(concat_takes_call_stacks_along),
 		cmocka_unit_test(concat_finds_a_storage_for_unlike_columns),
 		cmocka_unit_test(own_values_copies_shared_values_once),
 	};

@@ -32,7 +32,10 @@ static int fill(tl_table *t)
 		return TL_ENOMEM;
 	for (uint32_t row = 0; row < t->rows; row++) {
 		tl_kernel kernel = {.name = c[-4].str[row], .uid = row, .dur = 1000 * row};
-		kernel.call_stack = tl__table_str(t, "[\"frame\"]");
+		tl_str name = tl__table_str(t, "frame");
+		if (name == TL_STR_FAIL)
+			return TL_ENOMEM;
+		kernel.call_stack = tl__stack_push(t->strings, TL_STR_NONE, name);
 		if (kernel.call_stack == TL_STR_FAIL)
 			return TL_ENOMEM;
 		c->ker[row] = (tl_kernel_range){row, 1};

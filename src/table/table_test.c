@@ -134,7 +134,8 @@ static void kernel_lists_print_as_records(void **state)
 	put_kernel(t, c, 0, k);
 	k.dur = 1;
 	k.stream_text = tl__table_str(t, "stream one");
-	k.call_stack = tl__table_str(t, "[\"main\",\"step\"]");
+	k.call_stack = tl__stack_push(t->strings, TL_STR_NONE, tl__table_str(t, "main"));
+	k.call_stack = tl__stack_push(t->strings, k.call_stack, tl__table_str(t, "step"));
 	put_kernel(t, c, 2, k);
 	expect_text(t, "kernel_details", 0,
 		    "[{'name': \"gemm<'a'>\", 'dur': 5.01, 'stream': 7}, "
