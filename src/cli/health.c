@@ -68,8 +68,8 @@ static int check(const cli_args *args)
 	int code = tl_trace_open(&trace, path, &to, &err);
 	int status = code < 0 ? cli_read_status(code) : CLI_OK;
 	if (code == 0) {
-		/* links and nesting are looked at when the tree is built */
-		code = tl_tree_build(&tree, trace, NULL, &err);
+		/* links and nesting are looked at when the tree is built; frames are nodes, so that theirs is, too */
+		code = tl_tree_build(&tree, trace, &(tl_tree_options){.with_python = true}, &err);
 		if (code == 0)
 			code = tl_tree_health(&table, tree, &err);
 		if (code < 0)

@@ -22,6 +22,8 @@ static const struct {
 	[TL_HEALTH_BAD_UTF8] = {"bad_utf8", true, "Texts that are not UTF-8; their bytes were kept."},
 	[TL_HEALTH_NOT_A_NUMBER] = {"not_a_number", true,
 				    "Values such as inf, nan or an unreadable number; they count as missing."},
+	[TL_HEALTH_ODD_NUMBER] = {"odd_number", true,
+				  "Numbers that JSON writes differently (007, +5, .5, 1., 0x1f); their values were read."},
 	[TL_HEALTH_BARE_WORD] = {"bare_word", true,
 				 "Values that are words without quotes, or no value at all; read as text or missing."},
 	[TL_HEALTH_TRAILING_COMMA] = {"misplaced_comma", true, "Commas too many or missing; ignored."},
@@ -39,6 +41,9 @@ static const struct {
 	[TL_HEALTH_SEVERAL_WRITERS] = {"several_writers", true,
 				       "Several ranks wrote this file at the same time; events are missing or mixed."},
 	[TL_HEALTH_BIG_INTEGER] = {"big_integer", true, "Integers beyond 64 bits; kept as text."},
+	[TL_HEALTH_LONG_ARGUMENT] =
+		{"long_argument", false,
+		 "Argument texts of more than 64 KiB; their beginning, length and a hash stand for them."},
 	[TL_HEALTH_BAD_CONTAINER] = {"bad_container", true,
 				     "The packed data (gzip, zstd, zip) is damaged; what came before was read."},
 	[TL_HEALTH_NO_TIMESTAMP] =
@@ -83,7 +88,8 @@ static const struct {
 					"Correlation ids that several launches carry; each GPU event got one launch."},
 	[TL_HEALTH_AMBIGUOUS_RANKS] =
 		{"ambiguous_ranks", false,
-		 "Correlation ids that occur in several processes; their GPU events were left without a launch."},
+		 "GPU events left out because several processes use the same correlation ids (several ranks merged into "
+		 "one file?); report each rank's file by itself."},
 	[TL_HEALTH_GRAPH_UNDER_RECORDED] =
 		{"graph_under_recorded", false,
 		 "Graph launches with far fewer kernels than the others of their kind; idle time is not reliable."},
@@ -97,6 +103,12 @@ static const struct {
 	[TL_HEALTH_METADATA] = {"incomplete_metadata", false,
 				"Metadata events without the process or value that they need; ignored."},
 };
+
+void tl__health_clear(tl_health *health)
+{
+	for (int kind = 0; kind < TL_HEALTH_KINDS; kind++)
+		health->entry[kind] = (tl_health_entry){.first_offset = -1, .first_row = TL_ROW_NONE};
+}
 
 void tl__health_add(tl_health *health, tl_health_kind kind, int64_t offset, tl_row row, tl_time time,
 		    const char *detail)

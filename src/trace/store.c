@@ -20,10 +20,7 @@ tl_store *tl__store_new(void)
 		tl__store_free(store);
 		return NULL;
 	}
-	for (int i = 0; i < TL_HEALTH_KINDS; i++) {
-		store->health.entry[i].first_offset = -1;
-		store->health.entry[i].first_row = TL_ROW_NONE;
-	}
+	tl__health_clear(&store->health);
 	return store;
 }
 

@@ -133,6 +133,7 @@ typedef enum tl_health_kind {
 	TL_HEALTH_CONTROL_BYTE,    /* raw control byte or newline in a string */
 	TL_HEALTH_BAD_UTF8,
 	TL_HEALTH_NOT_A_NUMBER, /* inf, nan in all spellings */
+	TL_HEALTH_ODD_NUMBER, /* a number that is not written as JSON does: 007, +5, 1. */
 	TL_HEALTH_BARE_WORD,
 	TL_HEALTH_TRAILING_COMMA,
 	TL_HEALTH_UNREADABLE_EVENT, /* skipped up to the next event */
@@ -144,6 +145,7 @@ typedef enum tl_health_kind {
 	TL_HEALTH_SEVERAL_DOCUMENTS,
 	TL_HEALTH_SEVERAL_WRITERS,
 	TL_HEALTH_BIG_INTEGER,   /* beyond 64 bits, kept as text */
+	TL_HEALTH_LONG_ARGUMENT, /* an argument text beyond 64 KiB, shortened */
 	TL_HEALTH_BAD_CONTAINER, /* damaged gzip, zstd or zip data */
 	/* time */
 	TL_HEALTH_NO_TIMESTAMP,      /* ts missing, unreadable or 0 on an event that needs one */
@@ -186,6 +188,8 @@ typedef struct tl_health {
 	tl_health_entry entry[TL_HEALTH_KINDS];
 } tl_health;
 
+/** No findings. */
+void tl__health_clear(tl_health *health);
 /** Counts a finding. `offset` -1 and `row` TL_ROW_NONE when unknown; `detail` NULL or printf text kept of the first. */
 void tl__health_add(tl_health *health, tl_health_kind kind, int64_t offset, tl_row row, tl_time time,
 		    const char *detail);

@@ -7,7 +7,12 @@
 #ifndef TL_TREE_BUILD_H
 #define TL_TREE_BUILD_H
 
+#include <string.h>
+
 #include "tree/tree.h"
+
+/** A Python frame that leaves its parent by this much has lost its end. */
+#define TL_OVERLONG (1000 * TL_PS_PER_US)
 
 /** No host position: a root's parent, an event outside the tree. */
 #define TL_LOCAL_NONE UINT32_MAX
@@ -58,8 +63,15 @@ static inline uint32_t tl__process_of(const tl_store *s, tl_row row)
 	return s->track[row] == UINT32_MAX ? UINT32_MAX : s->tracks.v[s->track[row]].process;
 }
 
+static inline bool tl__is_builtin(const tl_store *s, tl_row row)
+{
+	return strncmp(tl__name(s, row), "<built-in", 9) == 0;
+}
+
 /* Every step returns 0 or TL_ENOMEM. */
 int tl__build_nest(tl_build *b);
+/** Frees what the steps handed on. */
+void tl__build_free(tl_build *b);
 /** Fills tree->gpu (in order of local launch, start, row) and tree->unlinked. */
 int tl__build_launches(tl_build *b);
 /** Turns local positions into the final arrays of the tree. */
@@ -69,5 +81,7 @@ int tl__build_autograd(tl_tree *tree);
 int tl__build_index_links(tl_tree *tree);
 /** Notes about GPU events that change nothing: overrun streams, graphs with too few kernels. */
 int tl__build_checks(tl_tree *tree);
+/** Notes about Python frames with doubtful ends, in a tree that leaves the frames out. */
+int tl__build_check_python(tl_tree *tree);
 
 #endif

@@ -7,8 +7,6 @@
 
 /* A child may outlast its parent's last microsecond: then it is the next event, not a child. */
 #define BLEED TL_PS_PER_US
-/* A Python frame that leaves its parent by this much has lost its end. */
-#define OVERLONG (1000 * TL_PS_PER_US)
 
 enum open_flags {
 	OPEN_PYTHON = 1,
@@ -123,16 +121,11 @@ static int order_equal_frames(const tl_store *s, tl_row *v, size_t n)
 	return code;
 }
 
-static bool is_builtin(const tl_store *s, tl_row row)
-{
-	return strncmp(tl__name(s, row), "<built-in", 9) == 0;
-}
-
 /* Whether the frame's recorded end says nothing: it is the end of profiling. */
 static bool ends_with_track(const tl_nester *n, tl_row row)
 {
 	const tl_store *s = n->b->store;
-	return s->kind[row] == TL_KIND_PYTHON && tl__span_end(s, row) == n->last_end && is_builtin(s, row);
+	return s->kind[row] == TL_KIND_PYTHON && tl__span_end(s, row) == n->last_end && tl__is_builtin(s, row);
 }
 
 static void finding(const tl_nester *n, tl_health_kind kind, tl_row row)
@@ -169,7 +162,7 @@ static bool had_ended(const tl_nester *n, const tl_open *top, tl_row row)
 		return true;
 	/* One built-in never is the direct caller of another: the interpreter stands between them. */
 	return n->b->store->kind[row] == TL_KIND_PYTHON && ends_with_track(n, n->b->order[top->local]) &&
-	       is_builtin(n->b->store, row);
+	       tl__is_builtin(n->b->store, row);
 }
 
 /* One excess of up to a microsecond is rounding where the file has whole microseconds only. */
@@ -213,7 +206,7 @@ static int nest_event(tl_nester *n, uint32_t local)
 			continue;
 		}
 		tl_time excess = open.end - top->end;
-		if (open.flags & OPEN_PYTHON && excess >= OVERLONG) {
+		if (open.flags & OPEN_PYTHON && excess >= TL_OVERLONG) {
 			open.flags |= OPEN_OVERLONG;
 			finding(n, TL_HEALTH_OVERLONG_PYTHON, row);
 		} else if (!is_rounding(s, row, b->order[top->local], excess)) {

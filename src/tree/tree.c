@@ -17,7 +17,16 @@ static int build(tl_build *b)
 	TL_TRY(tl__build_launches(b));
 	TL_TRY(tl__build_number(b));
 	TL_TRY(tl__build_autograd(t));
-	return tl__build_checks(t);
+	TL_TRY(tl__build_checks(t));
+	return tl__build_check_python(t);
+}
+
+void tl__build_free(tl_build *b)
+{
+	tl__free(b->order);
+	tl__free(b->parent);
+	tl__free(b->end);
+	tl__free(b->first);
 }
 
 int tl_tree_build(tl_tree **out, const tl_trace *trace, const tl_tree_options *options, tl_error *err)
@@ -31,16 +40,10 @@ int tl_tree_build(tl_tree **out, const tl_trace *trace, const tl_tree_options *o
 	t->trace = trace;
 	t->store = trace->store;
 	t->with_python = options && options->with_python;
-	for (int kind = 0; kind < TL_HEALTH_KINDS; kind++) {
-		t->health.entry[kind].first_offset = -1;
-		t->health.entry[kind].first_row = TL_ROW_NONE;
-	}
+	tl__health_clear(&t->health);
 	tl_build b = {.tree = t, .store = t->store};
 	int code = build(&b);
-	tl__free(b.order);
-	tl__free(b.parent);
-	tl__free(b.end);
-	tl__free(b.first);
+	tl__build_free(&b);
 	if (code < 0) {
 		tl_tree_free(t);
 		return tl__nomem(err);
