@@ -38,9 +38,8 @@ static size_t top(const cli_session *s)
 	return (size_t)cli_number(s->args, "top", 0);
 }
 
-static int by_name(const cli_session *s, const tl_table *launchers, bool category, tl_table **out, tl_error *err)
+static int by_name(const tl_table *launchers, bool category, tl_table **out, tl_error *err)
 {
-	(void)s;
 	return category ? tl_launchers_by_category(out, launchers, err) : tl_launchers_by_name(out, launchers, err);
 }
 
@@ -72,9 +71,15 @@ static int print(const cli_session *s, const tl_table *table, const char *by)
 					       {"Count", "count", 0},
 					       {"total_direct_kernel_time_ms", "ms", 3},
 					       {"Percentage (%)", "%", 2}};
+	if (cli_has(s->args, "op")) { /* all of one name, which then is the title */
+		tl_text_column one[5];
+		memcpy(one, args + 1, sizeof one);
+		one[0].head = cli_text(s->args, "op", "");
+		return cli_print_table(s, table, one, 5, top(s));
+	}
 	if (!strcmp(by, "args"))
 		return cli_print_table(s, table, args, 6, top(s));
-	return cli_print_table(s, table, strcmp(by, "category") ? names : categories, 4, top(s));
+	return cli_print_table(s, table, !strcmp(by, "category") ? categories : names, 4, top(s));
 }
 
 static int work(cli_session *s)
@@ -87,7 +92,7 @@ static int work(cli_session *s)
 	if (code == 0 && !strcmp(by, "args"))
 		code = by_args(s, launchers, &table, &err);
 	else if (code == 0)
-		code = by_name(s, launchers, !strcmp(by, "category"), &table, &err);
+		code = by_name(launchers, !strcmp(by, "category"), &table, &err);
 	int status = code < 0 ? cli_complain(&err, CLI_FAILED) : print(s, table, by);
 	if (status == CLI_OK && !tl_table_rows(launchers)) {
 		status = cli_nothing(s, "no operation launches GPU work");

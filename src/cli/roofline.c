@@ -35,8 +35,7 @@ static int prepare(const cli_args *args, cli_need *need)
 /* Parameters of a family as columns of text, in front of the figures; some have thirty. */
 enum { MOST_COLUMNS = 16, MOST_PARAMETERS = 4 };
 
-static size_t text_columns(const cli_session *s, const tl_table *table, const char *family, bool calls,
-			   tl_text_column *out)
+static size_t text_columns(const tl_table *table, const char *family, bool calls, tl_text_column *out)
 {
 	static const tl_text_column sums[] = {
 		{"name_count", "count", 0},         {"Kernel Time (\xc2\xb5s)_sum", "\xc2\xb5s", 3},
@@ -50,7 +49,6 @@ static size_t text_columns(const cli_session *s, const tl_table *table, const ch
 						{"Pct Roofline", "% roof", 1}};
 	static const char prefix[] = "param: ";
 	size_t n = 0, parameters = 0;
-	(void)s;
 	out[n++] = (tl_text_column){"name", family, 0};
 	for (size_t c = 0; c < tl_table_columns(table) && parameters < MOST_PARAMETERS; c++) {
 		const char *name = tl_table_column_name(table, c);
@@ -102,7 +100,7 @@ static int print_family(cli_session *s, const char *family, bool always, size_t 
 			cli_print("\n");
 		else if (*shown)
 			cli_print(",");
-		size_t n = text_columns(s, table, family, cli_has(s->args, "calls"), columns);
+		size_t n = text_columns(table, family, cli_has(s->args, "calls"), columns);
 		status = cli_print_table(s, table, columns, n, (size_t)cli_number(s->args, "top", 0));
 	}
 	*shown += rows;

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const char *const cli_formats[] = {"text", "csv", "json", NULL};
 const char *const cli_colours[] = {"auto", "always", "never", NULL};
@@ -105,7 +106,10 @@ static int open_trace(cli_session *s, const cli_need *need)
 		return cli_read_status(code);
 	}
 	cli_progress_step(&s->progress, "analysing");
-	code = tl_tree_build(&s->tree, s->trace, &(tl_tree_options){.with_python = need->python}, &err);
+	code = tl_tree_build(&s->tree, s->trace,
+			     &(tl_tree_options){.with_python = need->python,
+						.clip_stream_overruns = cli_has(s->args, "clip_stream_overruns")},
+			     &err);
 	tl_analyzer_options ao = {.include_unlinked = need->unlinked, .arch = s->arch};
 	if (code == 0)
 		code = tl_analyzer_new(&s->analyzer, s->tree, &ao, &err);
@@ -177,10 +181,18 @@ int cli_run_session(const cli_work *work, int argc, char **argv)
 
 /* ---- printing ---- */
 
+/* Names come from the trace: on a terminal none of them may steer it. In files and pipes they stay as they are. */
 int cli_write(void *unused, const char *text, size_t n)
 {
 	(void)unused;
-	return fwrite(text, 1, n, stdout) == n ? 0 : 1;
+	if (!isatty(STDOUT_FILENO))
+		return fwrite(text, 1, n, stdout) == n ? 0 : 1;
+	for (size_t i = 0; i < n; i++) {
+		unsigned char c = (unsigned char)text[i];
+		if (putchar((c < ' ' && c != '\n') || c == 0x7f ? '?' : c) == EOF)
+			return 1;
+	}
+	return 0;
 }
 
 int cli_nothing(const cli_session *s, const char *what)

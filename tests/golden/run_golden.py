@@ -15,7 +15,8 @@ import sys
 
 ROOT = os.environ.get("TL_SOURCE_ROOT") or os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 CASES = ["pytorch_mi300_*", "pytorch_h100_*", "pytorch_normalization_layers", "pytorch_mi210_gpu_only",
-         "pytorch_torch_compile_triton", "options_*", "topk_*", "recompute_*", "callstack_*"]
+         "pytorch_torch_compile_triton", "options_*", "topk_*", "recompute_*", "callstack_*",
+         "tree_*"]
 SKIPPED = 77 if "TL_SOURCE_ROOT" in os.environ else 0
 
 
