@@ -7,6 +7,7 @@ usage: test_extensions.py TRACELENS_BINARY [unittest options]
 import csv
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -117,6 +118,23 @@ class Options(Case):
     def test_help_names_the_option(self):
         self.run_it("--help")
         self.assertIn("--extension_file FILE", self.out)
+
+
+class Guide(Case):
+    """docs/extending.md: what it shows works."""
+
+    def test_lua(self):
+        with open(os.path.join(EXAMPLES, "..", "docs", "extending.md"), encoding="utf-8") as f:
+            blocks = re.findall(r"(?s)```lua\n(.*?)```", f.read())
+        self.assertGreaterEqual(len(blocks), 3)
+        files = [self.file(f"{i}.lua", text) for i, text in enumerate(blocks)]
+        t = traces.Trace()
+        t.op("myops::scaled_add", "k", dims=((10, 10), (10, 10), ()), types=("half", "half", "Scalar"))
+        t.op("my::fused", "gemm", dims=((), (4, 8), (8, 2)), types=("", "half", "half"))
+        sheets = self.report(t.write(os.path.join(self.dir, "t.json")), *files)
+        self.assertEqual(self.row(sheets["BinaryElementwise"], "myops::scaled_add")["GFLOPS_first"], "2e-07")
+        self.assertEqual(self.row(sheets["GEMM"], "my::fused_mm")["param: K"], "8")
+        self.assertEqual(self.err, "")
 
 
 class CustomOp(Case):
