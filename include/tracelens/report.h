@@ -20,6 +20,7 @@ typedef struct tl_report tl_report;
 typedef struct tl_report_options {
 	const tl_arch *arch; /**< GPU whose rooflines are added, or NULL; needed during tl_report_pytorch only */
 	bool include_unlinked_kernels; /**< GPU events without a launch in the trace count in the timeline */
+	bool clip_stream_overruns;     /**< see tl_tree_options; in all sheets */
 	bool has_micro_idle_threshold; /**< split idle time at micro_idle_threshold_us */
 	double micro_idle_threshold_us;
 	bool disable_coll_analysis;

@@ -20,6 +20,12 @@ typedef struct tl_tree tl_tree;
 /** Options of tl_tree_build; zero-initialise for the defaults. */
 typedef struct tl_tree_options {
 	bool with_python; /**< Python frames become nodes, too */
+	/**
+	 * A GPU event that overruns the next start on its stream (same process, thread and stream) by 1 ms or more has
+	 * a wrong end: end it at that start, in a copy of the events that the tree then holds (tl_tree_events); the
+	 * trace stays as it is. Smaller overlaps are real or jitter, and stay.
+	 */
+	bool clip_stream_overruns;
 } tl_tree_options;
 
 /**
@@ -67,9 +73,9 @@ typedef struct tl_pseudo_options {
 /**
  * Makes operations of what serving frameworks (vLLM, SGLang, AITER) leave unrecorded: fused and unfused
  * mixture-of-experts GEMMs, multi-head latent attention, DeepSeek V4 paged decode; takes the running number off names
- * of the SGLang profiler, and tells attention what its KV cache holds. Which of these apply is found from the names in the
- * trace. Kernels move under the new operations, whose UIDs follow the last event's. What does not fit is left as it is
- * and counted in the health table (`pseudo_op_skipped`). A second call does nothing.
+ * of the SGLang profiler, and tells attention what its KV cache holds. Which of these apply is found from the names in
+ * the trace. Kernels move under the new operations, whose UIDs follow the last event's. What does not fit is left as it
+ * is and counted in the health table (`pseudo_op_skipped`). A second call does nothing.
  * @param options NULL for the defaults
  * @param[out] made number of operations made; may be NULL
  * @return 0, TL_ENOMEM, TL_ELIMIT, TL_EINVAL (the tree is being edited); then the tree is as it was

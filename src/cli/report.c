@@ -77,6 +77,10 @@ static const cli_option options[] = {
 	 .kind = CLI_FLAG,
 	 .group = ANALYSIS,
 	 .help = "count GPU events whose launch is not in the trace in the timeline"},
+	{.name = "clip_stream_overruns",
+	 .kind = CLI_FLAG,
+	 .group = ANALYSIS,
+	 .help = "end GPU events that overrun the next one on their stream by 1 ms or more where that one starts"},
 	{.name = "micro_idle_thresh_us",
 	 .kind = CLI_NUMBER,
 	 .value = "N",
@@ -369,6 +373,7 @@ static tl_report_options analysis_options(const cli_args *args)
 {
 	tl_report_options o = tl_report_options_default();
 	o.include_unlinked_kernels = cli_has(args, "include_unlinked_kernels");
+	o.clip_stream_overruns = cli_has(args, "clip_stream_overruns");
 	o.has_micro_idle_threshold = cli_has(args, "micro_idle_thresh_us");
 	o.micro_idle_threshold_us = cli_number(args, "micro_idle_thresh_us", 0);
 	o.disable_coll_analysis = cli_has(args, "disable_coll_analysis");

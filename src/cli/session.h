@@ -10,37 +10,40 @@
 #include "cli.h"
 
 /** Options of every such command; to be listed at the end of their tables. */
-#define CLI_SESSION_OPTIONS                                                                \
-	{.name = "format",                                                                 \
-	 .kind = CLI_CHOICE,                                                               \
-	 .choices = cli_formats,                                                           \
-	 .group = "output and behaviour",                                                  \
-	 .help = "text for people (default), csv or json"},                                \
-		{.name = "strict",                                                         \
-		 .kind = CLI_FLAG,                                                         \
-		 .group = "output and behaviour",                                          \
-		 .help = "refuse a trace that needs a repair (status 6)"},                 \
-		{.name = "color",                                                          \
-		 .kind = CLI_CHOICE,                                                       \
-		 .choices = cli_colours,                                                   \
-		 .group = "output and behaviour",                                          \
-		 .help = "colours in text (auto: on a terminal, unless NO_COLOR is set)"}, \
-		{.name = "single-thread",                                                  \
-		 .kind = CLI_FLAG,                                                         \
-		 .group = "output and behaviour",                                          \
-		 .help = "unpack and read in one thread"},                                 \
-		{.name = "quiet",                                                          \
-		 .letter = 'q',                                                            \
-		 .kind = CLI_FLAG,                                                         \
-		 .group = "output and behaviour",                                          \
-		 .help = "no progress, no remarks on standard error"},                     \
-		{.name = "help",                                                           \
-		 .letter = 'h',                                                            \
-		 .kind = CLI_FLAG,                                                         \
-		 .group = "output and behaviour",                                          \
-		 .help = "print this help"},                                               \
-	{                                                                                  \
-		0                                                                          \
+#define CLI_SESSION_OPTIONS                                                                                         \
+	{.name = "clip_stream_overruns",                                                                            \
+	 .kind = CLI_FLAG,                                                                                          \
+	 .help = "end GPU events that overrun the next one on their stream by 1 ms or more where that one starts"}, \
+		{.name = "format",                                                                                  \
+		 .kind = CLI_CHOICE,                                                                                \
+		 .choices = cli_formats,                                                                            \
+		 .group = "output and behaviour",                                                                   \
+		 .help = "text for people (default), csv or json"},                                                 \
+		{.name = "strict",                                                                                  \
+		 .kind = CLI_FLAG,                                                                                  \
+		 .group = "output and behaviour",                                                                   \
+		 .help = "refuse a trace that needs a repair (status 6)"},                                          \
+		{.name = "color",                                                                                   \
+		 .kind = CLI_CHOICE,                                                                                \
+		 .choices = cli_colours,                                                                            \
+		 .group = "output and behaviour",                                                                   \
+		 .help = "colours in text (auto: on a terminal, unless NO_COLOR is set)"},                          \
+		{.name = "single-thread",                                                                           \
+		 .kind = CLI_FLAG,                                                                                  \
+		 .group = "output and behaviour",                                                                   \
+		 .help = "unpack and read in one thread"},                                                          \
+		{.name = "quiet",                                                                                   \
+		 .letter = 'q',                                                                                     \
+		 .kind = CLI_FLAG,                                                                                  \
+		 .group = "output and behaviour",                                                                   \
+		 .help = "no progress, no remarks on standard error"},                                              \
+		{.name = "help",                                                                                    \
+		 .letter = 'h',                                                                                     \
+		 .kind = CLI_FLAG,                                                                                  \
+		 .group = "output and behaviour",                                                                   \
+		 .help = "print this help"},                                                                        \
+	{                                                                                                           \
+		0                                                                                                   \
 	}
 /** For cli_read_arch. */
 #define CLI_ARCH_OPTIONS                                                                                      \

@@ -364,7 +364,8 @@ static int call_analyzer_hooks(report_build *b)
 static int make_tree(report_build *b, const tl_trace *trace)
 {
 	const tl_report_options *o = b->options;
-	tl_tree_options to = {.with_python = o->detect_recompute || o->include_call_stack};
+	tl_tree_options to = {.with_python = o->detect_recompute || o->include_call_stack,
+			      .clip_stream_overruns = o->clip_stream_overruns};
 	if (o->enable_pseudo_ops && !to.with_python)
 		TL_TRY(tl_pseudo_ops_need_python(&to.with_python, trace, b->err));
 	TL_TRY(tl_tree_build(&b->tree, trace, &to, b->err));

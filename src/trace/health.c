@@ -22,8 +22,9 @@ static const struct {
 	[TL_HEALTH_BAD_UTF8] = {"bad_utf8", true, "Texts that are not UTF-8; their bytes were kept."},
 	[TL_HEALTH_NOT_A_NUMBER] = {"not_a_number", true,
 				    "Values such as inf, nan or an unreadable number; they count as missing."},
-	[TL_HEALTH_ODD_NUMBER] = {"odd_number", true,
-				  "Numbers that JSON writes differently (007, +5, .5, 1., 0x1f); their values were read."},
+	[TL_HEALTH_ODD_NUMBER] =
+		{"odd_number", true,
+		 "Numbers that JSON writes differently (007, +5, .5, 1., 0x1f); their values were read."},
 	[TL_HEALTH_BARE_WORD] = {"bare_word", true,
 				 "Values that are words without quotes, or no value at all; read as text or missing."},
 	[TL_HEALTH_TRAILING_COMMA] = {"misplaced_comma", true, "Commas too many or missing; ignored."},
@@ -61,6 +62,9 @@ static const struct {
 	[TL_HEALTH_STREAM_OVERRUN] =
 		{"stream_overrun", false,
 		 "GPU events that overrun the next one on their stream by 1 ms or more; their times may be wrong."},
+	[TL_HEALTH_CLIPPED_OVERRUN] = {"clipped_overrun", false,
+				       "GPU events that overran the next one on their stream by 1 ms or more; ended "
+				       "where that one starts, as --clip_stream_overruns asks."},
 	[TL_HEALTH_KERNEL_BEFORE_LAUNCH] = {"kernel_before_launch", false,
 					    "GPU events that start before their launch; the two clocks differ."},
 	[TL_HEALTH_UNFINISHED_SPAN] = {"unfinished_span", false,
@@ -86,10 +90,10 @@ static const struct {
 				      "GPU events without a correlation id, linked by their flow arrow."},
 	[TL_HEALTH_DUPLICATE_LAUNCH] = {"duplicate_launch", false,
 					"Correlation ids that several launches carry; each GPU event got one launch."},
-	[TL_HEALTH_AMBIGUOUS_RANKS] =
-		{"ambiguous_ranks", false,
-		 "GPU events left out because several processes use the same correlation ids (several ranks merged into "
-		 "one file?); report each rank's file by itself."},
+	[TL_HEALTH_AMBIGUOUS_RANKS] = {"ambiguous_ranks", false,
+				       "GPU events left out because several processes use the same correlation ids "
+				       "(several ranks merged into "
+				       "one file?); report each rank's file by itself."},
 	[TL_HEALTH_GRAPH_UNDER_RECORDED] =
 		{"graph_under_recorded", false,
 		 "Graph launches with far fewer kernels than the others of their kind; idle time is not reliable."},
@@ -166,11 +170,22 @@ static tl_health_entry merged(const tl_store *store, const tl_health *more, int 
 /* Columns of the table, in order. */
 enum { KIND, COUNT, TIME, BYTE, UID, REPAIR, MEANING, EXAMPLE, COLUMNS };
 
+/* The meaning of a finding, which may depend on how much there is; `room` holds what is made up. */
+static const char *meaning_of(int kind, const tl_health_entry *entry, char room[256])
+{
+	if (kind != TL_HEALTH_STREAM_OVERRUN)
+		return kinds[kind].text;
+	snprintf(room, 256, "%s --clip_stream_overruns ends them where that one starts, which takes %.3f ms off.",
+		 kinds[kind].text, (double)entry->time / 1e9);
+	return room;
+}
+
 static int fill_row(const tl_table *table, tl_column *column[COLUMNS], size_t row, int kind,
 		    const tl_health_entry *entry)
 {
 	tl_str name = tl__interns(table->strings, kinds[kind].name);
-	tl_str meaning = tl__interns(table->strings, kinds[kind].text);
+	char room[256];
+	tl_str meaning = tl__interns(table->strings, meaning_of(kind, entry, room));
 	tl_str example = entry->detail[0] ? tl__interns(table->strings, entry->detail) : TL_STR_NONE;
 	if (name == TL_STR_FAIL || meaning == TL_STR_FAIL || example == TL_STR_FAIL)
 		return TL_ENOMEM;

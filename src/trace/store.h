@@ -133,7 +133,7 @@ typedef enum tl_health_kind {
 	TL_HEALTH_CONTROL_BYTE,    /* raw control byte or newline in a string */
 	TL_HEALTH_BAD_UTF8,
 	TL_HEALTH_NOT_A_NUMBER, /* inf, nan in all spellings */
-	TL_HEALTH_ODD_NUMBER, /* a number that is not written as JSON does: 007, +5, 1. */
+	TL_HEALTH_ODD_NUMBER,   /* a number that is not written as JSON does: 007, +5, 1. */
 	TL_HEALTH_BARE_WORD,
 	TL_HEALTH_TRAILING_COMMA,
 	TL_HEALTH_UNREADABLE_EVENT, /* skipped up to the next event */
@@ -154,6 +154,7 @@ typedef enum tl_health_kind {
 	TL_HEALTH_NEGATIVE_DURATION,
 	TL_HEALTH_ABSURD_DURATION, /* more than 7 days */
 	TL_HEALTH_STREAM_OVERRUN,  /* a GPU event overruns the next on its stream by 1 ms or more */
+	TL_HEALTH_CLIPPED_OVERRUN, /* the same, ended at that next start because the caller asked for it */
 	TL_HEALTH_KERNEL_BEFORE_LAUNCH,
 	TL_HEALTH_UNFINISHED_SPAN, /* python frames whose end is the end of profiling */
 	TL_HEALTH_UNIT_DOUBT,      /* displayTimeUnit ns and an absurd span */

@@ -69,6 +69,8 @@ static inline bool tl__is_builtin(const tl_store *s, tl_row row)
 }
 
 /* Every step returns 0 or TL_ENOMEM. */
+/** Notes streams that overrun; with `clip` gives the tree events of its own, without the overruns. First of all. */
+int tl__build_overruns(tl_tree *tree, bool clip);
 int tl__build_nest(tl_build *b);
 /** Frees what the steps handed on. */
 void tl__build_free(tl_build *b);
@@ -79,7 +81,7 @@ int tl__build_number(tl_build *b);
 int tl__build_autograd(tl_tree *tree);
 /** Sorts tree->links and makes links_by_backward anew. */
 int tl__build_index_links(tl_tree *tree);
-/** Notes about GPU events that change nothing: overrun streams, graphs with too few kernels. */
+/** Notes about launches that change nothing: graphs with too few kernels. */
 int tl__build_checks(tl_tree *tree);
 /** Notes about Python frames with doubtful ends, in a tree that leaves the frames out. */
 int tl__build_check_python(tl_tree *tree);

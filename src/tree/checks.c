@@ -1,89 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Notes about GPU events: they change no number, they say which numbers to doubt. */
+/* Notes about graph launches: they change no number, they say which numbers to doubt. */
 #include <stdio.h>
 #include <string.h>
 
 #include "tree/build.h"
 #include "tree/sort.h"
 
-/* A GPU event that runs this much into the next of its stream has a wrong end. */
-#define OVERRUN (1000 * TL_PS_PER_US)
 /* Fewer replays of a graph than this say nothing about what is usual. */
 #define MIN_REPLAYS 4
 
 typedef TL_VEC(tl_row) row_vec;
-
-/* ---- streams ---- */
-
-static tl_id stream_of(const tl_store *s, tl_row row)
-{
-	const tl_link_args *args = tl__link_args(s, row);
-	return args ? args->stream : TL_ID_NONE;
-}
-
-static bool stream_less(const void *ctx, uint32_t a, uint32_t b)
-{
-	const tl_store *s = ctx;
-	tl_id sa = stream_of(s, a), sb = stream_of(s, b);
-	return sa != sb ? sa < sb : tl__starts_before(s, a, b);
-}
-
-static bool start_less(const void *ctx, uint32_t a, uint32_t b)
-{
-	return tl__starts_before(ctx, a, b);
-}
-
-/* GPU events v[0, n) of one track, which usually is one stream. */
-static int check_track(tl_tree *t, tl_row *v, size_t n)
-{
-	const tl_store *s = t->store;
-	bool one_stream = true;
-	for (size_t i = 1; i < n && one_stream; i++)
-		one_stream = stream_of(s, v[i]) == stream_of(s, v[0]);
-	TL_TRY(one_stream ? tl__sort(v, n, start_less, s) : tl__sort(v, n, stream_less, s));
-	for (size_t i = 0; i + 1 < n; i++) {
-		tl_time overrun = tl__span_end(s, v[i]) - s->start[v[i + 1]];
-		if (overrun >= OVERRUN && (one_stream || stream_of(s, v[i]) == stream_of(s, v[i + 1]))) {
-			char detail[128];
-			snprintf(detail, sizeof detail, "overruns the next start on its stream by %.0f µs: %.60s",
-				 (double)overrun / (double)TL_PS_PER_US, tl__name(s, v[i]));
-			tl__health_add(&t->health, TL_HEALTH_STREAM_OVERRUN, -1, v[i], overrun, detail);
-		}
-	}
-	return 0;
-}
-
-static bool has_time(const tl_store *s, tl_row row)
-{
-	return tl__kind_is_gpu(s->kind[row]) && s->start[row] != TL_TIME_NONE && s->dur[row] != TL_TIME_NONE;
-}
-
-static int check_streams(tl_tree *t, row_vec *gpu)
-{
-	const tl_store *s = t->store;
-	size_t n_tracks = s->tracks.n + 1, n = 0; /* the last for events without track */
-	size_t *next = tl__calloc(n_tracks + 1, sizeof *next);
-	if (!next)
-		return TL_ENOMEM;
-	for (tl_row row = 0; row < s->n; row++)
-		if (has_time(s, row)) {
-			next[(s->track[row] == UINT32_MAX ? n_tracks - 1 : s->track[row]) + 1]++;
-			n++;
-		}
-	for (size_t i = 1; i <= n_tracks; i++)
-		next[i] += next[i - 1];
-	int code = TL_VEC_RESERVE(gpu, n);
-	for (tl_row row = 0; row < s->n && !code; row++)
-		if (has_time(s, row))
-			gpu->v[next[s->track[row] == UINT32_MAX ? n_tracks - 1 : s->track[row]]++] = row;
-	for (size_t i = 0, from = 0; i < n_tracks && !code && gpu->v; from = next[i++])
-		if (from < next[i])
-			code = check_track(t, gpu->v + from, next[i] - from);
-	tl__free(next);
-	return code;
-}
-
-/* ---- graph replays ---- */
 
 static uint32_t kernels_of(const tl_tree *t, tl_row launch)
 {
@@ -167,10 +93,7 @@ static int check_graphs(tl_tree *t, row_vec *replays)
 int tl__build_checks(tl_tree *t)
 {
 	row_vec rows = {0};
-	int code = check_streams(t, &rows);
-	rows.n = 0;
-	if (!code)
-		code = check_graphs(t, &rows);
+	int code = check_graphs(t, &rows);
 	TL_VEC_FREE(&rows);
 	return code;
 }

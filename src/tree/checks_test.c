@@ -1,51 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Notes about GPU events: spec 09 C9, C10, I13 and case 2. */
-#include <string.h>
-
+/* Notes about graph launches: spec 09 I13. */
 #include "tree/tree_fixture.h"
-
-#define KERNEL(stream, start, dur, correlation) \
-	tl_fixture_gpu(f.store, TL_KIND_KERNEL, "k", 0, stream, start, dur, correlation)
-
-static void case_2_stream_overrun(void **state)
-{
-	(void)state;
-	tl_fixture f;
-	tl_fixture_new(&f);
-	KERNEL(7, 30, 10, TL_ID_NONE);
-	KERNEL(7, 0, 10, TL_ID_NONE);
-	tl_row k2 = KERNEL(7, 10, 5000, TL_ID_NONE);
-	KERNEL(7, 20, 10, TL_ID_NONE);
-	tl_fixture_build(&f, false);
-	const tl_health_entry *found = &f.tree->health.entry[TL_HEALTH_STREAM_OVERRUN];
-	assert_int_equal(found->count, 1);
-	assert_int_equal(found->first_row, k2);
-	assert_int_equal(found->time, 4990 * TL_PS_PER_US);
-	assert_non_null(strstr(found->detail, "4990 µs"));
-	tl_fixture_free(&f);
-}
-
-/* Other streams, ties and small overlaps are ordinary; invalid durations (case 23) take no part. */
-static void ordinary_streams(void **state)
-{
-	(void)state;
-	tl_fixture f;
-	tl_fixture_new(&f);
-	KERNEL(7, 0, 5000, TL_ID_NONE);
-	KERNEL(8, 10, 10, TL_ID_NONE);
-	KERNEL(8, 19.973, 10, TL_ID_NONE);
-	KERNEL(8, 29.973, 900, TL_ID_NONE);
-	KERNEL(8, 40, 10, TL_ID_NONE);
-	KERNEL(9, 0, TL_NO_TIME, TL_ID_NONE);
-	KERNEL(9, TL_NO_TIME, 5000, TL_ID_NONE);
-	KERNEL(9, 1, 1, TL_ID_NONE);
-	/* Two streams that share a track. */
-	KERNEL(10, 0, 5000, TL_ID_NONE);
-	tl_fixture_link_args(f.store, KERNEL(10, 10, 10, TL_ID_NONE))->stream = 11;
-	tl_fixture_build(&f, false);
-	assert_int_equal(tl_fixture_findings(&f, TL_HEALTH_STREAM_OVERRUN), 0);
-	tl_fixture_free(&f);
-}
 
 static void graph(tl_fixture *f, const char *name, tl_id id, int kernels, const char *kernel)
 {
@@ -91,8 +46,6 @@ static void one_replay_of_many(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(case_2_stream_overrun),
-		cmocka_unit_test(ordinary_streams),
 		cmocka_unit_test(under_recorded_graphs),
 		cmocka_unit_test(one_replay_of_many),
 	};

@@ -5,9 +5,11 @@
 
 #include "tree/build.h"
 
-static int build(tl_build *b)
+static int build(tl_build *b, const tl_tree_options *options)
 {
 	tl_tree *t = b->tree;
+	TL_TRY(tl__build_overruns(t, options && options->clip_stream_overruns));
+	b->store = t->store;
 	size_t n = b->store->n;
 	t->pos_of_row = tl__malloc((n + 1) * sizeof *t->pos_of_row);
 	if (!t->pos_of_row)
@@ -41,8 +43,8 @@ int tl_tree_build(tl_tree **out, const tl_trace *trace, const tl_tree_options *o
 	t->store = trace->store;
 	t->with_python = options && options->with_python;
 	tl__health_clear(&t->health);
-	tl_build b = {.tree = t, .store = t->store};
-	int code = build(&b);
+	tl_build b = {.tree = t};
+	int code = build(&b, options);
 	tl__build_free(&b);
 	if (code < 0) {
 		tl_tree_free(t);
