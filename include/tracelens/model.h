@@ -11,6 +11,7 @@
 #include <tracelens/analysis.h>
 #include <tracelens/common.h>
 #include <tracelens/event.h>
+#include <tracelens/table.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -167,6 +168,45 @@ TL_API int tl_model_decline(tl_model_result *out);
 TL_API int tl_model_fail(tl_model_result *out, const char *why);
 /** Whether the answer so far is one: neither declined nor failed. */
 TL_API bool tl_model_ok(const tl_model_result *out);
+
+/* ---- built-in models without a trace ---- */
+
+/** An operation that a built-in model is asked about. Zero-initialise; texts are the caller's. */
+typedef struct tl_model_question {
+	const char *name; /**< operation whose model answers; names of compiled kernels (triton_poi_...) count, too */
+	/** Its `args` as a JSON object: "Input Dims", "Input type", "Input Strides", "Concrete Inputs", and others that
+	 * some models read. NULL: none. */
+	const char *args;
+	const char *forward;        /**< the same of its forward operation, NULL: none */
+	const char *const *kernels; /**< names of the GPU kernels below, by start */
+	size_t n_kernels;
+	const char *annotation; /**< the annotation around, NULL: none */
+} tl_model_question;
+/**
+ * Asks the built-in model of an operation. The answer is told piece by piece (see tl_table_cell), as a record:
+ * `status` ("ok", "not modelled", "failed"), `why` (a line for people, or none), `params` (a record in the order of the
+ * columns), `flops`, `bytes`, `flops_bwd`, `bytes_bwd` (a number; none: cannot be told; "not modelled" or "failed"),
+ * `unit` ("matrix", "vector") and `precision` ("bf16"), each none when unknown. Unless `status` is "ok" only the first
+ * two are there.
+ * @return 0, TL_ENOTFOUND (no such model), TL_EINVAL (a text that is no JSON object), TL_ECALLBACK, TL_ENOMEM
+ */
+TL_API int tl_model_evaluate(const tl_model_question *question, tl_item_fn each, void *user, tl_error *err);
+
+/**
+ * Category of an operation by its name and that of its first kernel (or NULL), as reports show it without anything
+ * registered: "GEMM", "elementwise", "other". A constant.
+ */
+TL_API const char *tl_model_category(const char *name, const char *first_kernel);
+/** Operation number `index` that has a category but no model, its category in `*category`; NULL past the last. */
+TL_API const char *tl_model_category_only_at(size_t index, const char **category);
+
+/** What the name of a matrix multiplication kernel tells. */
+typedef struct tl_gemm_name {
+	int transpose_a, transpose_b;   /**< as BLAS counts (column-major): 1, 0; -1 when it does not tell */
+	int64_t tile_m, tile_n, tile_k; /**< macro tile; 0 when the name has none */
+} tl_gemm_name;
+/** Reads the name of a kernel of Tensile, hipBLASLt or nvjet; false when it is none of these. */
+TL_API bool tl_model_gemm_kernel(tl_gemm_name *out, const char *kernel);
 
 #ifdef __cplusplus
 }

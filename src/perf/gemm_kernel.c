@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "perf/gemm.h"
+#include "tracelens/model.h"
 
 static bool lower3(const char *p)
 {
@@ -88,4 +89,12 @@ bool tl__gemm_kernel(tl_gemm_kernel *out, const char *name)
 		return true;
 	}
 	return !strncmp(name, "nvjet", 5) && nvjet(out, name);
+}
+
+bool tl_model_gemm_kernel(tl_gemm_name *out, const char *kernel)
+{
+	tl_gemm_kernel name;
+	bool known = tl__gemm_kernel(&name, kernel);
+	*out = (tl_gemm_name){name.trans_a, name.trans_b, name.mt_m, name.mt_n, name.depth_u};
+	return known;
 }

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "perf/registry.h"
 #include "util/error.h"
 
 enum { MAX_SHEETS = 200 };
@@ -167,6 +168,19 @@ bool tl_model_builtin_at(size_t index, tl_builtin_model *out)
 	const tl_perf_model *m = &models[index];
 	*out = (tl_builtin_model){m->name, m->category, m->bwd_category, m->sheet};
 	return true;
+}
+
+const char *tl_model_category(const char *name, const char *first_kernel)
+{
+	return tl__perf_category(name ? name : "", name ? strlen(name) : 0, first_kernel);
+}
+
+const char *tl_model_category_only_at(size_t index, const char **category)
+{
+	const char *name = tl__perf_category_name(index);
+	if (name && category)
+		*category = tl__perf_category(name, strlen(name), NULL);
+	return name;
 }
 
 static const tl_user_model *registered(const tl_models *m, const char *name, size_t n)

@@ -81,6 +81,13 @@ static int tell_value(teller *t, const tl_value *value)
 	}
 }
 
+int tl__tell_value(const tl_value *value, tl_item_fn each, void *user, tl_error *err)
+{
+	teller t = {each, user, 0};
+	int code = tell_value(&t, value);
+	return code < 0 ? tl__fail(err, code, "the value could not be told") : 0;
+}
+
 /* A list of kernels as a value that lives no longer than it is told. */
 static int tell_kernels(teller *t, const tl_table *table, const tl_column *column, size_t row)
 {

@@ -81,6 +81,8 @@ bool tl__column_is_null(const tl_column *column, size_t row);
  * "[{'name': ...}]". Always valid UTF-8: other bytes become U+FFFD.
  */
 void tl__cell_text(const tl_table *table, const tl_column *column, size_t row, tl_buf *out);
+/** Tells a value piece by piece, as tl_table_cell does. TL_ECALLBACK, TL_ELIMIT. */
+int tl__tell_value(const tl_value *value, tl_item_fn each, void *user, tl_error *err);
 /** Appends a cell as JSON; empty cells, NaN and infinities as null. */
 void tl__cell_json(const tl_table *table, const tl_column *column, size_t row, tl_buf *out);
 
