@@ -4,6 +4,7 @@
 #define TRACELENS_TRACELENS_H
 
 #include <tracelens/analysis.h>
+#include <tracelens/arrow.h>
 #include <tracelens/common.h>
 #include <tracelens/edit.h>
 #include <tracelens/event.h>

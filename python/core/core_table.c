@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: MIT */
+/* TraceLens._core.Table: the columns of a table as bytes or lists, for pandas and for Arrow. */
+#include "core.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- JSON ---- */
+
+PyObject *core_parse_json(const char *text, size_t n)
+{
+	static PyObject *scan; /* kept as long as the interpreter */
+	if (!scan) {
+		PyObject *json = PyImport_ImportModule("json.decoder");
+		PyObject *decoder = json ? PyObject_CallMethod(json, "JSONDecoder", NULL) : NULL;
+		scan = decoder ? PyObject_GetAttrString(decoder, "scan_once") : NULL;
+		Py_XDECREF(json);
+		Py_XDECREF(decoder);
+		if (!scan)
+			return NULL;
+	}
+	PyObject *string = core_text(text, n), *pair = string ? PyObject_CallFunction(scan, "Oi", string, 0) : NULL;
+	PyObject *value = pair ? Py_NewRef(PyTuple_GET_ITEM(pair, 0)) : NULL;
+	Py_XDECREF(string);
+	Py_XDECREF(pair);
+	if (!value && PyErr_ExceptionMatches(PyExc_StopIteration)) {
+		PyErr_Clear();
+		PyErr_SetString(PyExc_ValueError, "the text of the event is no JSON");
+	}
+	return value;
+}
+
+/* ---- cells ---- */
+
+/* A list, tuple or dict that is being filled. */
+typedef struct open_value {
+	PyObject *value, *key; /* key: name of the value that comes next in a dict */
+	size_t at, n;
+} open_value;
+
+enum { DEEPEST = 210 };
+
+typedef struct builder {
+	PyObject *result;
+	size_t depth;
+	open_value open[DEEPEST];
+} builder;
+
+static PyObject *scalar(const tl_item *item)
+{
+	switch (item->kind) {
+	case TL_ITEM_BOOL:
+		return PyBool_FromLong((long)item->integer);
+	case TL_ITEM_INT:
+		return PyLong_FromLongLong(item->integer);
+	case TL_ITEM_DOUBLE:
+		return PyFloat_FromDouble(item->real);
+	case TL_ITEM_NUMBER:
+		return PyLong_FromString(item->text, NULL, 10);
+	case TL_ITEM_STRING:
+		return core_text(item->text, item->n);
+	case TL_ITEM_LIST:
+		return PyList_New((Py_ssize_t)item->n);
+	case TL_ITEM_TUPLE:
+		return PyTuple_New((Py_ssize_t)item->n);
+	case TL_ITEM_RECORD:
+		return PyDict_New();
+	default:
+		return Py_NewRef(Py_None);
+	}
+}
+
+/* Puts a value where the innermost open one wants it; takes it over. */
+static int place(builder *b, PyObject *value)
+{
+	if (!b->depth) {
+		b->result = value;
+		return 0;
+	}
+	open_value *o = &b->open[b->depth - 1];
+	if (PyDict_Check(o->value)) {
+		if (!o->key) {
+			o->key = value;
+			return 0;
+		}
+		int code = PyDict_SetItem(o->value, o->key, value);
+		Py_CLEAR(o->key);
+		Py_DECREF(value);
+		o->at++;
+		return code;
+	}
+	if (PyList_Check(o->value))
+		PyList_SET_ITEM(o->value, (Py_ssize_t)o->at++, value);
+	else
+		PyTuple_SET_ITEM(o->value, (Py_ssize_t)o->at++, value);
+	return 0;
+}
+
+static int add_item(void *user, const tl_item *item)
+{
+	builder *b = user;
+	PyObject *value = scalar(item);
+	bool opens = item->kind >= TL_ITEM_LIST && item->n;
+	if (!value)
+		return -1;
+	if (!opens && place(b, value) < 0)
+		return -1;
+	if (opens) {
+		if (b->depth == DEEPEST) {
+			Py_DECREF(value);
+			PyErr_SetString(PyExc_RecursionError, "a cell is nested too deeply");
+			return -1;
+		}
+		b->open[b->depth++] = (open_value){.value = value, .n = item->n};
+	}
+	while (b->depth && b->open[b->depth - 1].at == b->open[b->depth - 1].n) {
+		value = b->open[--b->depth].value;
+		if (place(b, value) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static PyObject *cell(const tl_table *table, size_t column, size_t row)
+{
+	builder b = {.depth = 0};
+	tl_error err = TL_ERROR_INIT;
+	int code = tl_table_cell(table, column, row, add_item, &b, &err);
+	if (code == 0)
+		return b.result;
+	while (b.depth) {
+		b.depth--;
+		Py_XDECREF(b.open[b.depth].key);
+		Py_XDECREF(b.open[b.depth].value);
+	}
+	Py_XDECREF(b.result);
+	return core_raise(code, &err);
+}
+
+/* ---- columns ---- */
+
+static bool has_null(const tl_table *table, size_t column)
+{
+	for (size_t row = 0; row < tl_table_rows(table); row++)
+		if (tl_table_is_null(table, column, row))
+			return true;
+	return false;
+}
+
+/* "f8", "i8" or "b1" with the cells as bytes. */
+static PyObject *packed(const tl_table *table, size_t column, tl_type type)
+{
+	size_t rows = tl_table_rows(table), size = type == TL_TYPE_BOOL ? 1 : 8;
+	PyObject *bytes = PyByteArray_FromStringAndSize(NULL, (Py_ssize_t)(rows * size));
+	if (!bytes)
+		return NULL;
+	char *out = PyByteArray_AS_STRING(bytes);
+	bool real = type == TL_TYPE_DOUBLE || has_null(table, column);
+	for (size_t row = 0; row < rows; row++) {
+		double d = real ? tl_table_double(table, column, row) : 0;
+		int64_t i = real ? 0 : tl_table_int(table, column, row);
+		if (type == TL_TYPE_BOOL)
+			out[row] = (char)i;
+		else
+			memcpy(out + 8 * row, real ? (const void *)&d : (const void *)&i, 8);
+	}
+	return Py_BuildValue("(sN)", type == TL_TYPE_BOOL ? "b1" : real ? "f8" : "i8", bytes);
+}
+
+/* Cells as Python objects; cells that are known to be equal share one. */
+static PyObject *objects(const tl_table *table, size_t column)
+{
+	size_t rows = tl_table_rows(table);
+	PyObject *list = PyList_New((Py_ssize_t)rows), *known = PyDict_New();
+	for (size_t row = 0; list && known && row < rows; row++) {
+		uint64_t id = tl_table_cell_id(table, column, row);
+		PyObject *key = id ? PyLong_FromUnsignedLongLong(id) : NULL;
+		PyObject *value = key ? PyDict_GetItemWithError(known, key) : NULL;
+		Py_XINCREF(value);
+		if (!value && !PyErr_Occurred()) {
+			value = cell(table, column, row);
+			if (value && key && PyDict_SetItem(known, key, value) < 0)
+				Py_CLEAR(value);
+		}
+		Py_XDECREF(key);
+		if (!value)
+			Py_CLEAR(list);
+		else
+			PyList_SET_ITEM(list, (Py_ssize_t)row, value);
+	}
+	Py_XDECREF(known);
+	return list ? Py_BuildValue("(sN)", "O", list) : NULL;
+}
+
+static bool take_column(core_table *self, PyObject *key, size_t *out)
+{
+	if (PyUnicode_Check(key)) {
+		const char *name = core_utf8(key, "a column");
+		ptrdiff_t at = name ? tl_table_find_column(self->table, name) : -1;
+		if (at < 0 && !PyErr_Occurred())
+			PyErr_SetObject(PyExc_KeyError, key);
+		*out = (size_t)at;
+		return at >= 0;
+	}
+	Py_ssize_t at = PyNumber_AsSsize_t(key, PyExc_IndexError);
+	if (at == -1 && PyErr_Occurred())
+		return false;
+	if (at < 0 || (size_t)at >= tl_table_columns(self->table)) {
+		PyErr_SetString(PyExc_IndexError, "no such column");
+		return false;
+	}
+	*out = (size_t)at;
+	return true;
+}
+
+static PyObject *column(core_table *self, PyObject *key)
+{
+	size_t at;
+	if (!take_column(self, key, &at))
+		return NULL;
+	tl_type type = tl_table_column_type(self->table, at);
+	bool number = type == TL_TYPE_INT64 || type == TL_TYPE_DOUBLE;
+	if (number || (type == TL_TYPE_BOOL && !has_null(self->table, at)))
+		return packed(self->table, at, type);
+	return objects(self->table, at);
+}
+
+/* The same, but what was an integer stays one: None where it is empty. */
+static PyObject *cells(core_table *self, PyObject *key)
+{
+	size_t at;
+	if (!take_column(self, key, &at))
+		return NULL;
+	PyObject *pair = objects(self->table, at), *list = pair ? Py_NewRef(PyTuple_GET_ITEM(pair, 1)) : NULL;
+	Py_XDECREF(pair);
+	return list;
+}
+
+static PyObject *types(core_table *self, void *unused)
+{
+	static const char *const names[] = {"int64", "double", "bool", "string", "list", "record"};
+	PyObject *list = PyList_New(0);
+	(void)unused;
+	for (size_t i = 0; list && i < tl_table_columns(self->table); i++) {
+		PyObject *name = PyUnicode_FromString(names[tl_table_column_type(self->table, i)]);
+		if (!name || PyList_Append(list, name) < 0)
+			Py_CLEAR(list);
+		Py_XDECREF(name);
+	}
+	return list;
+}
+
+static PyObject *texts(core_table *self, const char *(*get)(const tl_table *, size_t))
+{
+	PyObject *list = PyList_New(0);
+	for (size_t i = 0; list && i < tl_table_columns(self->table); i++) {
+		const char *text = get(self->table, i);
+		PyObject *item = core_text(text, strlen(text));
+		if (!item || PyList_Append(list, item) < 0)
+			Py_CLEAR(list);
+		Py_XDECREF(item);
+	}
+	return list;
+}
+
+static PyObject *columns(core_table *self, void *unused)
+{
+	(void)unused;
+	return texts(self, tl_table_column_name);
+}
+
+static PyObject *units(core_table *self, void *unused)
+{
+	(void)unused;
+	return texts(self, tl_table_column_unit);
+}
+
+static PyObject *name(core_table *self, void *unused)
+{
+	const char *text = tl_table_name(self->table);
+	(void)unused;
+	return core_text(text, strlen(text));
+}
+
+static Py_ssize_t length(core_table *self)
+{
+	return (Py_ssize_t)tl_table_rows(self->table);
+}
+
+/* ---- ways out ---- */
+
+static PyObject *to_csv(core_table *self, PyObject *path)
+{
+	PyObject *bytes;
+	tl_error err = TL_ERROR_INIT;
+	if (!PyUnicode_FSConverter(path, &bytes))
+		return NULL;
+	int code = tl_table_write_csv(self->table, PyBytes_AS_STRING(bytes), &err);
+	PyObject *result = code < 0 ? core_raise_file(code, &err, PyBytes_AS_STRING(bytes)) : Py_NewRef(Py_None);
+	Py_DECREF(bytes);
+	return result;
+}
+
+static PyObject *to_json(core_table *self, PyObject *unused)
+{
+	char *text;
+	size_t n;
+	tl_error err = TL_ERROR_INIT;
+	(void)unused;
+	int code = tl_table_json(self->table, &text, &n, &err);
+	if (code < 0)
+		return core_raise(code, &err);
+	PyObject *result = core_text(text, n);
+	free(text);
+	return result;
+}
+
+static void release_capsule(PyObject *capsule)
+{
+	struct ArrowArrayStream *stream = PyCapsule_GetPointer(capsule, "arrow_array_stream");
+	if (!stream)
+		return;
+	if (stream->release)
+		stream->release(stream);
+	PyMem_Free(stream);
+}
+
+static PyObject *arrow_stream(core_table *self, PyObject *args, PyObject *keywords)
+{
+	static char *names[] = {"requested_schema", NULL};
+	PyObject *schema = NULL;
+	tl_error err = TL_ERROR_INIT;
+	if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O:__arrow_c_stream__", names, &schema))
+		return NULL; /* a schema is a wish, which we do not fulfil */
+	struct ArrowArrayStream *stream = PyMem_Calloc(1, sizeof *stream);
+	if (!stream)
+		return PyErr_NoMemory();
+	int code = tl_table_export_arrow(stream, self->table, &err);
+	PyObject *capsule = code < 0 ? core_raise(code, &err)
+				     : PyCapsule_New(stream, "arrow_array_stream", release_capsule);
+	if (!capsule) {
+		if (stream->release)
+			stream->release(stream);
+		PyMem_Free(stream);
+	}
+	return capsule;
+}
+
+PyObject *core_table_new(tl_table *table)
+{
+	core_table *self = PyObject_New(core_table, &core_table_type);
+	if (self)
+		self->table = table;
+	else
+		tl_table_free(table);
+	return (PyObject *)self;
+}
+
+static void dealloc(core_table *self)
+{
+	tl_table_free(self->table);
+	PyObject_Free(self);
+}
+
+static PyObject *repr(core_table *self)
+{
+	return PyUnicode_FromFormat("<Table '%s': %zd rows, %zu columns>", tl_table_name(self->table), length(self),
+				    tl_table_columns(self->table));
+}
+
+static PyMethodDef methods[] = {
+	{"column", (PyCFunction)column, METH_O,
+	 "column(key)\n--\n\nA column by name or index: ('f8' | 'i8' | 'b1', cells as bytearray) or ('O', list). "
+	 "Empty\n"
+	 "cells are NaN in numbers, which makes integers double, and None in lists."},
+	{"cells", (PyCFunction)cells, METH_O,
+	 "cells(key)\n--\n\nThe cells of a column as a list; empty ones are None."},
+	{"to_csv", (PyCFunction)to_csv, METH_O, "to_csv(path)\n--\n\nWrites the table as CSV."},
+	{"to_json", (PyCFunction)to_json, METH_NOARGS, "to_json()\n--\n\nThe table as JSON text."},
+	{"__arrow_c_stream__", (PyCFunction)(void (*)(void))arrow_stream, METH_VARARGS | METH_KEYWORDS,
+	 "__arrow_c_stream__(requested_schema=None)\n--\n\nThe table as an Arrow stream of one batch; lists and "
+	 "records are\n"
+	 "JSON texts."},
+	{NULL, NULL, 0, NULL},
+};
+
+static PyGetSetDef members[] = {
+	{"name", (getter)name, NULL, "Name of the table.", NULL},
+	{"columns", (getter)columns, NULL, "Names of the columns.", NULL},
+	{"units", (getter)units, NULL, "Units of the columns, '' where there is none.", NULL},
+	{"types", (getter)types, NULL, "int64, double, bool, string, list or record of each column.", NULL},
+	{NULL, NULL, NULL, NULL, NULL},
+};
+
+static PySequenceMethods sequence = {.sq_length = (lenfunc)length};
+
+PyTypeObject core_table_type = {
+	PyVarObject_HEAD_INIT(NULL, 0).tp_name = "TraceLens._core.Table",
+	.tp_basicsize = sizeof(core_table),
+	.tp_dealloc = (destructor)dealloc,
+	.tp_repr = (reprfunc)repr,
+	.tp_flags = Py_TPFLAGS_DEFAULT,
+	.tp_doc = "A table: typed columns of equal length. len() is the number of rows. polars, DuckDB and pyarrow "
+		  "read it\n"
+		  "through __arrow_c_stream__.",
+	.tp_methods = methods,
+	.tp_getset = members,
+	.tp_as_sequence = &sequence,
+};
