@@ -61,7 +61,8 @@ bench: all ## measure speed and memory; REFERENCE_CMD='... {trace} {out}' adds t
 
 lint: all ## formatting and static analysis
 	@clang-format --dry-run -Werror $(SOURCES)
-	@clang-tidy -p $(BUILD) --quiet $(filter src/%.c,$(SOURCES)) 2>/dev/null
+	@printf '%s\n' $(filter-out %_test.c,$(filter src/%.c,$(SOURCES))) | \
+		xargs -P "$$(nproc)" -n 4 clang-tidy -p $(BUILD) --quiet 2>/dev/null
 	@echo "lint: clean"
 
 format: ## format the C sources in place
