@@ -55,7 +55,19 @@ TL_API tl_report_options tl_report_options_default(void);
  * @param[out] out freed with tl_report_free
  */
 TL_API int tl_report_pytorch(tl_report **out, const tl_trace *trace, const tl_report_options *options, tl_error *err);
+/**
+ * The same of a tree that was built already, with what was edited and marked in it: for programs that change trees
+ * themselves. Tree hooks are not called, and what options say about building (pseudo-operations, clipping) has no
+ * effect. Options that need Python frames need a tree that has them. TL_EINVAL (options that make no sense),
+ * TL_ECALLBACK, TL_ENOMEM.
+ */
+TL_API int tl_report_pytorch_tree(tl_report **out, tl_tree *tree, const tl_report_options *options, tl_error *err);
 TL_API void tl_report_free(tl_report *report);
+/**
+ * Adds a table of the caller's as a sheet at the end, or in the place of the sheet of its name (case ignored). The
+ * report owns it from now on, also on failure. TL_EINVAL (no name), TL_ENOMEM.
+ */
+TL_API int tl_report_add_table(tl_report *report, tl_table *table, tl_error *err);
 
 /** Number of sheets and the tables themselves, in workbook order; owned by the report. */
 TL_API size_t tl_report_count(const tl_report *report);

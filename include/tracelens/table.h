@@ -24,6 +24,22 @@ typedef enum tl_type {
 	TL_TYPE_RECORD /**< mapping of names to values */
 } tl_type;
 
+/**
+ * A table of the caller's own, without columns, to be filled by tl_table_add.
+ * @param[out] out freed with tl_table_free
+ * @param name the sheet's name, may be ""
+ * @return 0, TL_ENOMEM, TL_ELIMIT (over 2^32 rows)
+ */
+TL_API int tl_table_new(tl_table **out, const char *name, size_t rows, tl_error *err);
+/**
+ * Adds a column behind the others; everything is copied.
+ * @param values one a row: int64_t, double (NaN: empty), bool, or const char * (NULL: empty); of a list or record
+ *        JSON texts, likewise
+ * @param null NULL, or for each row whether it is empty
+ * @return 0, TL_EINVAL (no or a known name, a text that is no JSON), TL_ENOMEM
+ */
+TL_API int tl_table_add(tl_table *table, const char *name, const char *unit, tl_type type, const void *values,
+			const bool *null, tl_error *err);
 TL_API void tl_table_free(tl_table *table);
 TL_API size_t tl_table_rows(const tl_table *table);
 TL_API size_t tl_table_columns(const tl_table *table);
@@ -72,8 +88,8 @@ typedef struct tl_item {
 /** Receives a piece; anything but 0 ends the cell with TL_ECALLBACK. */
 typedef int (*tl_item_fn)(void *user, const tl_item *item);
 /**
- * Tells what a cell holds, of any type, piece by piece: each list, tuple and record followed by its values, which may be
- * such themselves (at most 200 deep). TL_ECALLBACK, TL_ENOMEM.
+ * Tells what a cell holds, of any type, piece by piece: each list, tuple and record followed by its values, which may
+ * be such themselves (at most 200 deep). TL_ECALLBACK, TL_ENOMEM.
  */
 TL_API int tl_table_cell(const tl_table *table, size_t column, size_t row, tl_item_fn each, void *user, tl_error *err);
 /**

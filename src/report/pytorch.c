@@ -374,36 +374,55 @@ static int make_tree(report_build *b, const tl_trace *trace)
 	return o->detect_recompute ? tl_tree_mark_recompute(b->tree, NULL, NULL, b->err) : 0;
 }
 
-int tl_report_pytorch(tl_report **out, const tl_trace *trace, const tl_report_options *options, tl_error *err)
+/* All that follows the tree. */
+static int make_sheets(report_build *b)
 {
-	*out = NULL;
+	look_at_gpu_events(b);
+	int code = make_analyzer(b);
+	if (code == 0)
+		code = call_analyzer_hooks(b);
+	if (code == 0)
+		code = add_sheets(b);
+	tl__analyzer_free(b->analyzer);
+	return code;
+}
+
+/* Makes the report of b->tree, or of a tree of its own when there is a trace. */
+static int make_report(tl_report **out, report_build *b, const tl_trace *trace, tl_error *err)
+{
 	tl_report_options defaults = tl_report_options_default();
 	tl_error unwanted = TL_ERROR_INIT;
-	if (!err)
-		err = &unwanted; /* hooks write into one */
-	report_build b = {.options = options ? options : &defaults, .err = err};
-	TL_TRY(check_options(b.options, err));
-	b.report = tl__report_new();
-	if (!b.report)
-		return tl__nomem(err);
-
-	int code = make_tree(&b, trace);
+	*out = NULL;
+	b->err = err ? err : &unwanted; /* hooks write into one */
+	if (!b->options)
+		b->options = &defaults;
+	TL_TRY(check_options(b->options, b->err));
+	b->report = tl__report_new();
+	if (!b->report)
+		return tl__nomem(b->err);
+	int code = trace ? make_tree(b, trace) : 0;
+	if (code == 0 && trace)
+		code = call_tree_hooks(b);
 	if (code == 0)
-		code = call_tree_hooks(&b);
-	if (code == 0) {
-		look_at_gpu_events(&b);
-		code = make_analyzer(&b);
-	}
-	if (code == 0)
-		code = call_analyzer_hooks(&b);
-	if (code == 0)
-		code = add_sheets(&b);
-	tl__analyzer_free(b.analyzer);
-	tl_tree_free(b.tree);
+		code = make_sheets(b);
 	if (code < 0) {
-		tl_report_free(b.report);
+		tl_report_free(b->report);
 		return code;
 	}
-	*out = b.report;
+	*out = b->report;
 	return 0;
+}
+
+int tl_report_pytorch(tl_report **out, const tl_trace *trace, const tl_report_options *options, tl_error *err)
+{
+	report_build b = {.options = options};
+	int code = make_report(out, &b, trace, err);
+	tl_tree_free(b.tree);
+	return code;
+}
+
+int tl_report_pytorch_tree(tl_report **out, tl_tree *tree, const tl_report_options *options, tl_error *err)
+{
+	report_build b = {.options = options, .tree = tree};
+	return make_report(out, &b, NULL, err);
 }

@@ -216,9 +216,40 @@ static void formats_are_told_by_content(void **state)
 	assert_int_equal(tl_format_detect(&format, path, &err), TL_EIO);
 }
 
+/* A tree that was built before gives the same sheets, and stays; tables of the caller's come behind, or in place. */
+static void trees_and_tables_of_the_caller(void **state)
+{
+	(void)state;
+	tl_trace *trace = trace_of(OP, LOST);
+	tl_tree *tree;
+	tl_report *report;
+	tl_table *table;
+	tl_report_options o = tl_report_options_default();
+	o.include_unlinked_kernels = true;
+	assert_int_equal(tl_tree_build(&tree, trace, NULL, NULL), 0);
+	assert_int_equal(tl_report_pytorch_tree(&report, tree, &o, NULL), 0);
+	assert_true(tl_tree_count(tree) > 0);
+	tl_tree_free(tree);
+	tl_trace_free(trace);
+	EXPECT_SHEETS(report, "gpu_timeline", "ops_summary_by_category", "ops_summary", "ops_unique_args",
+		      "unified_perf_summary", "GEMM", "trace_health");
+	assert_true(timeline(report, TOTAL) == 0.027);
+
+	assert_int_equal(tl_table_new(&table, "mine", 0, NULL), 0);
+	assert_int_equal(tl_report_add_table(report, table, NULL), 0);
+	assert_int_equal(tl_table_new(&table, "Gemm", 0, NULL), 0);
+	assert_int_equal(tl_report_add_table(report, table, NULL), 0);
+	assert_int_equal(tl_table_new(&table, "", 0, NULL), 0);
+	assert_int_equal(tl_report_add_table(report, table, NULL), TL_EINVAL);
+	EXPECT_SHEETS(report, "gpu_timeline", "ops_summary_by_category", "ops_summary", "ops_unique_args",
+		      "unified_perf_summary", "Gemm", "trace_health", "mine");
+	tl_report_free(report);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(trees_and_tables_of_the_caller),
 		cmocka_unit_test(sheets_come_in_their_order),
 		cmocka_unit_test(gpu_events_without_a_launch_are_counted_or_announced),
 		cmocka_unit_test(host_without_gpu_is_an_empty_report),

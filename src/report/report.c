@@ -3,6 +3,7 @@
 #include "report/report.h"
 
 #include <string.h>
+#include <strings.h>
 
 tl_report *tl__report_new(void)
 {
@@ -29,6 +30,23 @@ int tl__report_add(tl_report *report, tl_table *sheet, tl_error *err)
 		return tl__nomem(err);
 	}
 	return 0;
+}
+
+int tl_report_add_table(tl_report *report, tl_table *table, tl_error *err)
+{
+	const char *name = tl_table_name(table);
+	if (!*name) {
+		tl_table_free(table);
+		return tl__fail(err, TL_EINVAL, "a sheet needs a name");
+	}
+	for (size_t i = 0; i < report->sheets.n; i++) {
+		if (strcasecmp(tl_table_name(report->sheets.v[i]), name) != 0)
+			continue;
+		tl_table_free(report->sheets.v[i]);
+		report->sheets.v[i] = table;
+		return 0;
+	}
+	return tl__report_add(report, table, err);
 }
 
 size_t tl_report_count(const tl_report *report)
