@@ -115,6 +115,23 @@ PyObject *core_table_new(tl_table *table);
 /** A JSON text as Python values. */
 PyObject *core_parse_json(const char *text, size_t n);
 
+/** A list, tuple or dict that is being filled. */
+typedef struct core_open_value {
+	PyObject *value, *key; /* key: name of the value that comes next in a dict */
+	size_t at, n;
+} core_open_value;
+enum { CORE_DEEPEST = 210 };
+/** A Python value in the making from pieces that the library tells; `depth` 0 to begin with. */
+typedef struct core_builder {
+	PyObject *result;
+	size_t depth;
+	core_open_value open[CORE_DEEPEST];
+} core_builder;
+/** A tl_item_fn with a core_builder as user. */
+int core_build_item(void *user, const tl_item *item);
+/** The value, after the library has told it with `code`; NULL with an exception when that is a failure. */
+PyObject *core_build_end(core_builder *b, int code, const tl_error *err);
+
 /* ---- trees: core_tree.c ---- */
 
 const tl_events *core_tree_events(const core_tree *tree);

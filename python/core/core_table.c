@@ -32,20 +32,6 @@ PyObject *core_parse_json(const char *text, size_t n)
 
 /* ---- cells ---- */
 
-/* A list, tuple or dict that is being filled. */
-typedef struct open_value {
-	PyObject *value, *key; /* key: name of the value that comes next in a dict */
-	size_t at, n;
-} open_value;
-
-enum { DEEPEST = 210 };
-
-typedef struct builder {
-	PyObject *result;
-	size_t depth;
-	open_value open[DEEPEST];
-} builder;
-
 static PyObject *scalar(const tl_item *item)
 {
 	switch (item->kind) {
@@ -71,13 +57,13 @@ static PyObject *scalar(const tl_item *item)
 }
 
 /* Puts a value where the innermost open one wants it; takes it over. */
-static int place(builder *b, PyObject *value)
+static int place(core_builder *b, PyObject *value)
 {
 	if (!b->depth) {
 		b->result = value;
 		return 0;
 	}
-	open_value *o = &b->open[b->depth - 1];
+	core_open_value *o = &b->open[b->depth - 1];
 	if (PyDict_Check(o->value)) {
 		if (!o->key) {
 			o->key = value;
@@ -96,9 +82,9 @@ static int place(builder *b, PyObject *value)
 	return 0;
 }
 
-static int add_item(void *user, const tl_item *item)
+int core_build_item(void *user, const tl_item *item)
 {
-	builder *b = user;
+	core_builder *b = user;
 	PyObject *value = scalar(item);
 	bool opens = item->kind >= TL_ITEM_LIST && item->n;
 	if (!value)
@@ -106,12 +92,12 @@ static int add_item(void *user, const tl_item *item)
 	if (!opens && place(b, value) < 0)
 		return -1;
 	if (opens) {
-		if (b->depth == DEEPEST) {
+		if (b->depth == CORE_DEEPEST) {
 			Py_DECREF(value);
 			PyErr_SetString(PyExc_RecursionError, "a cell is nested too deeply");
 			return -1;
 		}
-		b->open[b->depth++] = (open_value){.value = value, .n = item->n};
+		b->open[b->depth++] = (core_open_value){.value = value, .n = item->n};
 	}
 	while (b->depth && b->open[b->depth - 1].at == b->open[b->depth - 1].n) {
 		value = b->open[--b->depth].value;
@@ -121,20 +107,25 @@ static int add_item(void *user, const tl_item *item)
 	return 0;
 }
 
+PyObject *core_build_end(core_builder *b, int code, const tl_error *err)
+{
+	if (code == 0)
+		return b->result;
+	while (b->depth) {
+		b->depth--;
+		Py_XDECREF(b->open[b->depth].key);
+		Py_XDECREF(b->open[b->depth].value);
+	}
+	Py_XDECREF(b->result);
+	return core_raise(code, err);
+}
+
 static PyObject *cell(const tl_table *table, size_t column, size_t row)
 {
-	builder b = {.depth = 0};
+	core_builder b = {.depth = 0};
 	tl_error err = TL_ERROR_INIT;
-	int code = tl_table_cell(table, column, row, add_item, &b, &err);
-	if (code == 0)
-		return b.result;
-	while (b.depth) {
-		b.depth--;
-		Py_XDECREF(b.open[b.depth].key);
-		Py_XDECREF(b.open[b.depth].value);
-	}
-	Py_XDECREF(b.result);
-	return core_raise(code, &err);
+	int code = tl_table_cell(table, column, row, core_build_item, &b, &err);
+	return core_build_end(&b, code, &err);
 }
 
 /* ---- columns ---- */
