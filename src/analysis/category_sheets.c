@@ -157,7 +157,8 @@ static int choose_events(builder *b, const char *sheet, part which, bool for_she
 	size_t n;
 	TL_TRY(tl__perf_family(b->a, sheet, &rows, &n));
 	for (size_t i = 0; i < n; i++) {
-		const tl_perf_model *model = tl__analyzer_model(b->a, b->a->store->name[rows[i]]);
+		const tl_perf_model *model;
+		TL_TRY(tl__perf_model_at(b->a, rows[i], &model, NULL));
 		if (is_wanted(b, model, which, for_sheet, rows[i]))
 			TL_TRY(TL_VEC_PUSH(&b->events, rows[i]));
 	}

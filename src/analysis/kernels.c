@@ -6,6 +6,7 @@
 #include "analysis/aggregate.h"
 #include "analysis/analyzer.h"
 #include "analysis/columns.h"
+#include "analysis/perf_cache.h"
 
 /* ---- the kernel table ---- */
 
@@ -80,9 +81,7 @@ static int read_op(builder *b, tl_pos pos, op_info *out)
 	*out = (op_info){0};
 	TL_TRY(tl__analyzer_busy(a, tl__tree_gpu_rows(a->tree, pos), tl__tree_gpu_count(a->tree, pos), &out->busy));
 	TL_TRY(tl__analyzer_direct_kernel(a, event, &first_kernel));
-	out->category = tl__analyzer_category_id(a, a->store->name[event], first_kernel);
-	if (out->category == TL_STR_FAIL)
-		return TL_ENOMEM;
+	TL_TRY(tl__perf_category_at(a, event, a->store->name[event], first_kernel, &out->category));
 	const tl_op_args *args = tl__op_args(a->store, event);
 	if (!args)
 		return 0;

@@ -270,9 +270,7 @@ static int fill_row(tl_analyzer *a, tl_table *table, const tl_launcher_list *lis
 	if (below != n) /* otherwise they are the same events */
 		TL_TRY(tl__analyzer_busy(a, tl__tree_gpu_rows(tree, pos), below, &subtree));
 	c[L_NAME].str[i] = a->store->name[event];
-	c[L_CATEGORY].str[i] = tl__analyzer_category_id(a, a->store->name[event], a->store->name[rows[0]]);
-	if (c[L_CATEGORY].str[i] == TL_STR_FAIL)
-		return TL_ENOMEM;
+	TL_TRY(tl__perf_category_at(a, event, a->store->name[event], a->store->name[rows[0]], &c[L_CATEGORY].str[i]));
 	c[L_UID].i64[i] = event;
 	c[L_DIRECT].f64[i] = tl__us(direct);
 	c[L_SUBTREE].f64[i] = tl__us(subtree);

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/annotations.h"
 #include "analysis/order.h"
+#include "perf/annotation.h"
 #include "perf/triton_cache.h"
 #include "tree/sort.h"
 
@@ -18,14 +20,6 @@ typedef struct link_at {
 	tl_pos forward;
 	tl_row backward;
 } link_at;
-
-typedef struct annotation {
-	uint32_t track;
-	tl_time start, end;
-	tl_time furthest; /* largest end on this track up to here: rises, so that it can be searched */
-	tl_str name;
-	tl_row row;
-} annotation;
 
 struct tl_perf_cache {
 	/* results: open addressing, power of two */
@@ -50,9 +44,7 @@ struct tl_perf_cache {
 	size_t n_links;
 	bool has_links;
 
-	annotation *annotations; /* sorted by track, start, longest first */
-	size_t n_annotations;
-	bool has_annotations;
+	tl_annotations annotations, steps; /* all, and those of iterations of a serving framework */
 
 	rows forward, backward; /* what tl__perf_gpu_events returned last */
 };
@@ -113,7 +105,8 @@ void tl__perf_cache_free(struct tl_perf_cache *c)
 	tl__free(c->family_start);
 	tl__free(c->family_rows);
 	tl__free(c->links);
-	tl__free(c->annotations);
+	tl__annotations_free(&c->annotations);
+	tl__annotations_free(&c->steps);
 	tl__free(c);
 }
 
@@ -163,50 +156,125 @@ int tl__perf_model_of(tl_analyzer *a, tl_str name, const tl_perf_model **out, bo
 	return 0;
 }
 
+static bool is_step(const char *name)
+{
+	tl_annotation step;
+	return tl__annotation_read(&step, name);
+}
+
+int tl__perf_model_at(tl_analyzer *a, tl_row event, const tl_perf_model **out, bool *pattern)
+{
+	struct tl_perf_cache *c;
+	TL_TRY(cache_of(a, &c));
+	TL_TRY(tl__perf_model_of(a, a->store->name[event], out, pattern));
+	const tl_perf_model *other = *out ? tl__perf_model_outside_steps(*out) : NULL;
+	if (!other)
+		return 0;
+	TL_TRY(tl__annotations_make(&c->steps, a->store, is_step));
+	if (tl__annotations_enclosing(&c->steps, a->store, event) == TL_ROW_NONE)
+		*out = other;
+	return 0;
+}
+
+int tl__perf_category_at(tl_analyzer *a, tl_row event, tl_str name, tl_str first_kernel, tl_str *out)
+{
+	const tl_perf_model *of_name, *at_event;
+	const char *category = tl__analyzer_category(a, name, first_kernel);
+	*out = tl__analyzer_category_id(a, name, first_kernel);
+	if (*out == TL_STR_FAIL)
+		return TL_ENOMEM;
+	if (name != a->store->name[event]) /* a synthetic row: named otherwise */
+		return 0;
+	TL_TRY(tl__perf_model_of(a, name, &of_name, NULL));
+	TL_TRY(tl__perf_model_at(a, event, &at_event, NULL));
+	/* a category that was set for the name stays */
+	if (of_name == at_event || strcmp(category, of_name->category) != 0)
+		return 0;
+	*out = tl__interns(a->strings, at_event->category);
+	return *out == TL_STR_FAIL ? TL_ENOMEM : 0;
+}
+
 /* ---- families ---- */
 
-static int sort_families(const tl_analyzer *a, struct tl_perf_cache *c, uint8_t *family, uint32_t *start)
+/* Families of names, plus 1: 0 is none. */
+typedef struct families {
+	uint8_t *of_name;
+	uint8_t *outside_steps; /* the same as of_name for all but a few */
+	uint32_t *start;
+} families;
+
+static uint8_t family_of_sheet(const struct tl_perf_cache *c, const char *sheet)
 {
-	const tl_store *s = a->store;
+	uint8_t family = 0;
+	for (size_t f = 0; sheet && f < c->n_sheets; f++)
+		if (!strcmp(sheet, c->sheets[f]))
+			family = (uint8_t)(f + 1);
+	return family;
+}
+
+static int name_families(const tl_analyzer *a, struct tl_perf_cache *c, families *f)
+{
 	for (size_t id = 0; id < c->n_names; id++) {
 		if (c->model_of[id] < FIRST_MODEL || c->model_of[id] - FIRST_MODEL >= (int)c->n_exact)
 			continue;
 		const tl_perf_model *model = c->models.v[c->model_of[id] - FIRST_MODEL];
-		for (size_t f = 0; model->sheet && f < c->n_sheets; f++)
-			if (!strcmp(model->sheet, c->sheets[f]))
-				family[id] = (uint8_t)(f + 1);
+		const tl_perf_model *other = tl__perf_model_outside_steps(model);
+		f->of_name[id] = f->outside_steps[id] = family_of_sheet(c, model->sheet);
+		if (!other)
+			continue;
+		f->outside_steps[id] = family_of_sheet(c, other->sheet);
+		TL_TRY(tl__annotations_make(&c->steps, a->store, is_step));
 	}
-	/* Counting sort: start[f + 1] counts family f, then becomes where it begins, then where it ends. */
+	return 0;
+}
+
+static uint8_t family_of_row(const tl_store *s, const struct tl_perf_cache *c, const families *f, tl_row row)
+{
+	tl_str name = s->name[row];
+	if (name >= c->n_names)
+		return 0;
+	if (f->of_name[name] == f->outside_steps[name])
+		return f->of_name[name];
+	bool in_step = tl__annotations_enclosing(&c->steps, s, row) != TL_ROW_NONE;
+	return in_step ? f->of_name[name] : f->outside_steps[name];
+}
+
+/* Counting sort: start[f + 1] counts family f, then becomes where it begins, then where it ends. */
+static int sort_families(const tl_analyzer *a, struct tl_perf_cache *c, families *f)
+{
+	const tl_store *s = a->store;
 	size_t total = 0;
+	TL_TRY(name_families(a, c, f));
 	for (size_t row = 0; row < s->n; row++) {
-		uint8_t f = s->name[row] < c->n_names ? family[s->name[row]] : 0;
-		if (f)
-			start[f + 1]++, total++;
+		uint8_t family = family_of_row(s, c, f, (tl_row)row);
+		if (family)
+			f->start[family + 1]++, total++;
 	}
-	for (size_t f = 1; f <= c->n_sheets; f++)
-		start[f + 1] += start[f];
+	for (size_t i = 1; i <= c->n_sheets; i++)
+		f->start[i + 1] += f->start[i];
 	c->family_rows = tl__malloc((total + 1) * sizeof *c->family_rows);
 	if (!c->family_rows)
 		return TL_ENOMEM;
 	for (size_t row = 0; row < s->n; row++) {
-		uint8_t f = s->name[row] < c->n_names ? family[s->name[row]] : 0;
-		if (f)
-			c->family_rows[start[f]++] = (tl_row)row;
+		uint8_t family = family_of_row(s, c, f, (tl_row)row);
+		if (family)
+			c->family_rows[f->start[family]++] = (tl_row)row;
 	}
 	return 0;
 }
 
 static int find_families(const tl_analyzer *a, struct tl_perf_cache *c)
 {
-	uint8_t *family = tl__calloc(c->n_names + 1, sizeof *family); /* of each name id, plus 1 */
-	uint32_t *start = tl__calloc(c->n_sheets + 2, sizeof *start);
-	int code = family && start ? sort_families(a, c, family, start) : TL_ENOMEM;
+	families f = {tl__calloc(c->n_names + 1, 1), tl__calloc(c->n_names + 1, 1),
+		      tl__calloc(c->n_sheets + 2, sizeof *f.start)};
+	int code = f.of_name && f.outside_steps && f.start ? sort_families(a, c, &f) : TL_ENOMEM;
 
-	tl__free(family);
+	tl__free(f.of_name);
+	tl__free(f.outside_steps);
 	if (code < 0)
-		tl__free(start);
+		tl__free(f.start);
 	else
-		c->family_start = start;
+		c->family_start = f.start;
 	return code;
 }
 
@@ -318,67 +386,13 @@ int tl__perf_gpu_events(tl_analyzer *a, tl_row event, bool backward, const tl_ro
 
 /* ---- annotations ---- */
 
-static int compare_annotations(const void *x, const void *y)
-{
-	const annotation *p = x, *q = y;
-	if (p->track != q->track)
-		return p->track < q->track ? -1 : 1;
-	if (p->start != q->start)
-		return p->start < q->start ? -1 : 1;
-	if (p->end != q->end)
-		return p->end > q->end ? -1 : 1;
-	return (p->row > q->row) - (p->row < q->row);
-}
-
-static int find_annotations(const tl_analyzer *a, struct tl_perf_cache *c)
-{
-	const tl_store *s = a->store;
-	size_t n = 0;
-
-	for (size_t row = 0; row < s->n; row++)
-		n += s->kind[row] == TL_KIND_ANNOTATION && tl__end(s, (tl_row)row) != TL_TIME_NONE;
-	c->annotations = tl__malloc((n + 1) * sizeof *c->annotations);
-	if (!c->annotations)
-		return TL_ENOMEM;
-	n = 0;
-	for (tl_row row = 0; row < s->n; row++)
-		if (s->kind[row] == TL_KIND_ANNOTATION && tl__end(s, row) != TL_TIME_NONE)
-			c->annotations[n++] =
-				(annotation){s->track[row], s->start[row], tl__end(s, row), 0, s->name[row], row};
-	qsort(c->annotations, n, sizeof *c->annotations, compare_annotations);
-	for (size_t i = 0; i < n; i++) {
-		annotation *x = &c->annotations[i];
-		x->furthest = i && x[-1].track == x->track && x[-1].furthest > x->end ? x[-1].furthest : x->end;
-	}
-	c->n_annotations = n;
-	c->has_annotations = true;
-	return 0;
-}
-
-/* The first annotation whose end reaches the event's is where `furthest` first does: found by halving. */
 int tl__perf_annotation(tl_analyzer *a, tl_row event, tl_str *out)
 {
-	const tl_store *s = a->store;
 	struct tl_perf_cache *c;
 	TL_TRY(cache_of(a, &c));
-	tl_time end = tl__end(s, event);
-	uint32_t track = s->track[event];
-
-	*out = TL_STR_NONE;
-	if (!c->has_annotations)
-		TL_TRY(find_annotations(a, c));
-	size_t low = 0, high = c->n_annotations;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const annotation *x = &c->annotations[middle];
-		if (x->track < track || (x->track == track && x->furthest < end))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	const annotation *found = &c->annotations[low];
-	if (end != TL_TIME_NONE && low < c->n_annotations && found->track == track && found->start <= s->start[event])
-		*out = found->name;
+	TL_TRY(tl__annotations_make(&c->annotations, a->store, NULL));
+	tl_row found = tl__annotations_enclosing(&c->annotations, a->store, event);
+	*out = found == TL_ROW_NONE ? TL_STR_NONE : a->store->name[found];
 	return 0;
 }
 
@@ -560,7 +574,7 @@ int tl__perf_entry_of(tl_analyzer *a, tl_row event, const tl_row *kernels, size_
 
 	*out = NULL;
 	TL_TRY(cache_of(a, &c));
-	TL_TRY(tl__perf_model_of(a, a->store->name[event], &in.model, NULL));
+	TL_TRY(tl__perf_model_at(a, event, &in.model, NULL));
 	if (!in.model)
 		return 0;
 	if (in.model->reads & TL_READS_FORWARD)
@@ -574,7 +588,8 @@ int tl__perf_entry_of(tl_analyzer *a, tl_row event, const tl_row *kernels, size_
 		hash = tl__mix(hash, c->key.v[i]);
 	size_t at = (size_t)hash & c->mask;
 	for (tl_perf_entry *e; (e = c->slots[at]) != NULL; at = (at + 1) & c->mask) {
-		if (e->hash == hash && e->n_key == n && !memcmp(e->key, c->key.v, n * sizeof *e->key)) {
+		if (e->hash == hash && e->model == in.model && e->n_key == n &&
+		    !memcmp(e->key, c->key.v, n * sizeof *e->key)) {
 			*out = e;
 			return 0;
 		}

@@ -29,12 +29,17 @@ typedef struct tl_perf_entry {
  */
 int tl__perf_model_of(tl_analyzer *a, tl_str name, const tl_perf_model **out, bool *pattern);
 
+/** The model of an event, which is not that of its name where tl__perf_model_outside_steps says so. */
+int tl__perf_model_at(tl_analyzer *a, tl_row event, const tl_perf_model **out, bool *pattern);
+/** The category of an event with this name (its own, or that of a row made from it) and first kernel. TL_ENOMEM. */
+int tl__perf_category_at(tl_analyzer *a, tl_row event, tl_str name, tl_str first_kernel, tl_str *out);
+
 /** As tl__analyzer_perf, with all of the entry. `kernels` in order of start. */
 int tl__perf_entry_of(tl_analyzer *a, tl_row event, const tl_row *kernels, size_t n_kernels, tl_perf_entry **out);
 /** Fills names, texts and params of an entry whose status is OK; done once. */
 int tl__perf_entry_texts(tl_analyzer *a, tl_perf_entry *entry);
 
-/** Events whose name has an exact model of this sheet family, in row order. TL_ENOTFOUND: no such family. */
+/** Events with an exact model of this sheet family, in row order. TL_ENOTFOUND: no such family. */
 int tl__perf_family(tl_analyzer *a, const char *sheet, const tl_row **rows, size_t *n);
 
 /**

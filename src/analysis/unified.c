@@ -47,12 +47,13 @@ static int name_row(builder *b, const tl_unified_event *e, unified_row *row)
 	if (e->gpu != TL_ROW_NONE)
 		TL_TRY(synthetic_name(b, e, &row->name));
 	if (e->forward != TL_ROW_NONE) {
-		const tl_perf_model *model = tl__analyzer_model(b->a, b->a->store->name[e->forward]);
+		const tl_perf_model *model;
+		TL_TRY(tl__perf_model_at(b->a, e->forward, &model, NULL));
 		row->category = tl__interns(b->a->strings, model->bwd_category);
 	} else {
 		/* spec 02 fault 3: an event that launched nothing itself skips the kernel rule (reference, for now) */
 		TL_TRY(tl__analyzer_direct_kernel(b->a, e->event, &kernel));
-		row->category = tl__analyzer_category_id(b->a, row->name, kernel);
+		TL_TRY(tl__perf_category_at(b->a, e->event, row->name, kernel, &row->category));
 	}
 	return row->category == TL_STR_FAIL ? TL_ENOMEM : 0;
 }

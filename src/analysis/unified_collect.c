@@ -55,7 +55,7 @@ static int has_usable_model(collector *c, tl_pos pos, bool *out)
 	tl_row event = c->tree->row[pos];
 
 	*out = false;
-	TL_TRY(tl__perf_model_of(c->a, c->store->name[event], &model, &pattern));
+	TL_TRY(tl__perf_model_at(c->a, event, &model, &pattern));
 	if (model && pattern) {
 		tl_metrics metrics;
 		TL_TRY(tl__metrics_of(c->a, event, false, &metrics, NULL, NULL));
@@ -221,8 +221,11 @@ static int sole_backward(collector *c, tl_pos pos, tl_row *forward)
 	if (!(c->flags[wrapper] & NODE_FORWARD_LINKED))
 		return 0;
 	tl_row event = tl__tree_forward_of(c->tree, c->tree->row[wrapper]);
-	const tl_perf_model *model = event == TL_ROW_NONE ? NULL : tl__analyzer_model(c->a, c->store->name[event]);
-	if (!model || !model->bwd_category)
+	const tl_perf_model *model = NULL;
+	bool pattern = false;
+	if (event != TL_ROW_NONE)
+		TL_TRY(tl__perf_model_at(c->a, event, &model, &pattern));
+	if (!model || pattern || !model->bwd_category)
 		return 0;
 	TL_TRY(is_sole_below(c, wrapper, pos, &sole));
 	if (!sole)

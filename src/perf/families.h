@@ -8,7 +8,9 @@
 /* Every function that the table names, once for each of its operations. */
 #define MODEL(name, category, bwd_category, sheet, reads, eval) \
 	int eval(const tl_perf_input *in, tl_arena *arena, tl_perf_result *out);
+#define MODEL_OUTSIDE_STEPS MODEL
 #include "perf/models.def"
+#undef MODEL_OUTSIDE_STEPS
 #undef MODEL
 
 /* The models of name patterns, in registry.c. */

@@ -94,6 +94,11 @@ typedef struct tl_perf_model {
 const tl_perf_model *tl__perf_model(const char *name, size_t n);
 /** Exact names only (what forms per-category sheets and has a category). */
 const tl_perf_model *tl__perf_model_exact(const char *name, size_t n);
+/**
+ * What an operation is outside of the iterations of a serving framework: attention over packed sequences, which serving
+ * explains by its annotations, is that of training, explained by its arguments. NULL: the same.
+ */
+const tl_perf_model *tl__perf_model_outside_steps(const tl_perf_model *model);
 /** All models in registry order. */
 const tl_perf_model *tl__perf_models(size_t *n);
 /** Sheet families in the order of their sheets ("GEMM", "SDPA", ...). */

@@ -406,11 +406,14 @@ static void test_any_arguments(void **state)
 			in.forward = &fwd;
 			assert_int_equal(models[m].eval(&in, &arena, &r), 0);
 			assert_true(r.n_params <= TL_PERF_MAX_PARAMS);
+			const tl_perf_model *outside = tl__perf_model_outside_steps(&models[m]);
 			for (size_t k = 0; k < n_odd; k++) {
 				mixed.concrete = parse(&arena, odd[k]);
 				mixed.extras = parse(&arena, attached[k % (sizeof attached / sizeof *attached)]);
 				mixed.annotation = steps[k % (sizeof steps / sizeof *steps)];
 				assert_int_equal(models[m].eval(&mixed, &arena, &r), 0);
+				assert_true(r.status != TL_PERF_FAILED || r.why);
+				assert_int_equal(outside ? outside->eval(&mixed, &arena, &r) : 0, 0);
 				assert_true(r.status != TL_PERF_FAILED || r.why);
 			}
 			tl__arena_free(&arena);

@@ -18,8 +18,18 @@ enum {
 
 static const tl_perf_model models[] = {
 #define MODEL(...) {__VA_ARGS__},
+#define MODEL_OUTSIDE_STEPS(...)
 #include "perf/models.def"
 #undef MODEL
+#undef MODEL_OUTSIDE_STEPS
+};
+
+static const tl_perf_model outside_steps[] = {
+#define MODEL(...)
+#define MODEL_OUTSIDE_STEPS(...) {__VA_ARGS__},
+#include "perf/models.def"
+#undef MODEL
+#undef MODEL_OUTSIDE_STEPS
 };
 
 enum { N_MODELS = sizeof models / sizeof *models };
@@ -96,6 +106,17 @@ const tl_perf_model *tl__perf_model(const char *name, size_t n)
 			model = &patterns[i];
 	}
 	return model;
+}
+
+const tl_perf_model *tl__perf_model_outside_steps(const tl_perf_model *model)
+{
+	/* a registered model of the same name stands for all events */
+	if (model < models || model >= models + N_MODELS || !(model->reads & TL_READS_STEP))
+		return NULL;
+	for (size_t i = 0; i < sizeof outside_steps / sizeof *outside_steps; i++)
+		if (!strcmp(outside_steps[i].name, model->name))
+			return &outside_steps[i];
+	return NULL;
 }
 
 const tl_perf_model *tl__perf_models(size_t *n)

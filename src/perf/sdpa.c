@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Scaled dot-product attention; softmax, masks, dropout, bias and windows count nothing. */
 #include <math.h>
+#include <string.h>
 
 #include "perf/args.h"
 #include "perf/families.h"
@@ -356,6 +357,14 @@ double tl__sdpa_packed_flops(const tl_sdpa_packed *p, tl_sdpa_flops f)
 	return sum;
 }
 
+static void list_packed(const tl_sdpa_packed *p, tl_perf_result *out)
+{
+	tl__param_int(out, "num_seqs_q", p->seqs_q);
+	tl__param_int(out, "num_seqs_kv", p->seqs_kv);
+	tl__param(out, "max_seqlen_q", TL_VALUE_DOUBLE(p->max_q));
+	tl__param(out, "max_seqlen_kv", TL_VALUE_DOUBLE(p->max_kv));
+}
+
 /* `slot` of q, first of the two slots of cumulative lengths, first of the scalars max_q, max_kv, dropout, -, causal. */
 static int eval_packed(const tl_perf_input *in, size_t slot, size_t lengths, size_t scalars, bool backward,
 		       tl_arena *arena, tl_perf_result *out)
@@ -383,14 +392,69 @@ static int eval_packed(const tl_perf_input *in, size_t slot, size_t lengths, siz
 		causal = TL_VALUE_BOOL(false);
 	p.a.causal = tl__truth(&causal);
 	TL_TRY(list_flash(&p.a, in, slot, dropout, causal, arena, out));
-	tl__param_int(out, "num_seqs_q", p.seqs_q);
-	tl__param_int(out, "num_seqs_kv", p.seqs_kv);
-	tl__param(out, "max_seqlen_q", TL_VALUE_DOUBLE(p.max_q));
-	tl__param(out, "max_seqlen_kv", TL_VALUE_DOUBLE(p.max_kv));
-
+	list_packed(&p, out);
 	/* the forward's flops_bwd takes all tokens for one sequence: reference value, fault A7 */
 	plain_costs(&p.a, backward, out);
 	out->flops = tl__cost_float(tl__sdpa_packed_flops(&p, backward ? tl__sdpa_flops_bwd : tl__sdpa_flops));
+	return 0;
+}
+
+/* Sequences that a list of cumulative lengths holds, or `otherwise` without the list. */
+static int64_t count_sequences(const tl_value *dims, size_t slot, int64_t otherwise)
+{
+	tl_shape s;
+	return tl__arg_shape(&s, dims, slot) && s.rank == 1 && s.dim[0] > 1 ? s.dim[0] - 1 : otherwise;
+}
+
+/* Length of the longest sequence, as told or, when that makes no sense, as if all were equal. */
+static double longest(const tl_value *concrete, size_t slot, int64_t tokens, int64_t sequences)
+{
+	double told;
+	if (tl__to_double(tl__value_at(concrete, slot), &told) && told > 0 && told <= (double)tokens)
+		return told;
+	return (double)tokens / (double)sequences;
+}
+
+/* The first True or False from a slot on; past the end when there is none. */
+static size_t next_truth(const tl_value *concrete, size_t slot)
+{
+	for (; slot < tl__value_count(concrete); slot++) {
+		const char *text = tl__arg_text(concrete, slot);
+		const tl_value *v = tl__value_at(concrete, slot);
+		if (v->kind == TL_V_BOOL || (text && (!strcmp(text, "True") || !strcmp(text, "False"))))
+			break;
+	}
+	return slot;
+}
+
+/*
+ * aiter::mha_varlen_fwd, aiter::fmha_v3_varlen_fwd: q, k, v, cumulative lengths of q and k, longest q and k, ...,
+ * dropout, softmax scale, ..., zero_tensors, causal, ... What stands between differs by version: older ones have
+ * neither a least length nor a soft cap. The lengths of k are optional, and no scalar is needed: unknown sequences are
+ * as long as each other, and without their number all tokens are one sequence. Not causal unless told.
+ */
+int tl__model_aiter_varlen_fwd(const tl_perf_input *in, tl_arena *arena, tl_perf_result *out)
+{
+	tl_sdpa_packed p;
+	const char *why = read_shapes(&p.a, in->dims, 0, THD);
+	if (why)
+		return tl__perf_fail(out, why);
+	p.seqs_q = count_sequences(in->dims, 3, 1);
+	p.seqs_kv = count_sequences(in->dims, 4, p.seqs_q);
+	p.max_q = longest(in->concrete, 5, p.a.n_q, p.seqs_q);
+	p.max_kv = longest(in->concrete, 6, p.a.n_kv, p.seqs_kv);
+	size_t zero_tensors = next_truth(in->concrete, 7), causal = next_truth(in->concrete, zero_tensors + 1);
+	p.a.causal = tl__to_bool(tl__value_at(in->concrete, causal));
+	double dropout = 0;
+	size_t slot = zero_tensors == 11 ? 8 : 7;
+	if (!tl__to_double(tl__value_at(in->concrete, slot), &dropout))
+		dropout = 0;
+	TL_TRY(list_flash(&p.a, in, 0, dropout, TL_VALUE_BOOL(p.a.causal), arena, out));
+	list_packed(&p, out);
+	plain_costs(&p.a, false, out);
+	out->flops = tl__cost_float(tl__sdpa_packed_flops(&p, tl__sdpa_flops));
+	if (p.a.h_kv > 0)
+		out->flops_bwd = tl__cost_float(tl__sdpa_packed_flops(&p, tl__sdpa_flops_bwd));
 	return 0;
 }
 
