@@ -22,14 +22,20 @@ int64_t tl__decode_cut_off(tl_decoder *decoder, const char *what)
 	return 0;
 }
 
-int64_t tl__decode_damaged(tl_decoder *decoder, const char *what, const char *why)
+void tl__decode_mismatch(tl_decoder *decoder, const char *what, const char *why)
 {
 	tl_source_state *state = &decoder->state;
 
-	decoder->ended = state->damaged = true;
+	state->damaged = true;
 	if (!state->note[0])
 		snprintf(state->note, sizeof state->note, "%s data is damaged near byte %" PRIu64 ": %s", what,
 			 place(decoder), why);
+}
+
+int64_t tl__decode_damaged(tl_decoder *decoder, const char *what, const char *why)
+{
+	tl__decode_mismatch(decoder, what, why);
+	decoder->ended = decoder->state.incomplete = true;
 	return 0;
 }
 

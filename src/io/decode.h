@@ -35,9 +35,11 @@ int tl__zip_cut_off(tl_input **out, tl_input *zip, tl_error *err);
 /** Whether a member's name is that of data: no folder, nothing that macOS adds for its own use. */
 bool tl__zip_is_data(const char *name);
 
-/** Marks the early end of a container: `cut_off` or else damaged. Returns 0, what the decoder's read returns then. */
+/** Marks the early end of a container: `cut_off` or else damaged. Returns 0, what the decoder's read returns then.
+ * Damage that loses nothing (a wrong checksum) is tl__decode_mismatch: the decoder may go on behind it. */
 int64_t tl__decode_cut_off(tl_decoder *decoder, const char *what);
 int64_t tl__decode_damaged(tl_decoder *decoder, const char *what, const char *why);
+void tl__decode_mismatch(tl_decoder *decoder, const char *what, const char *why);
 /**
  * Behind the last member: skips NUL bytes (padding of tapes and block devices). 1: other bytes follow (at least `n`
  * peeked unless the file ends before), 0: end of the file, or a failure.

@@ -185,11 +185,9 @@ static int trailer(gzip *g, tl_error *err)
 	crc = bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
 	length = bytes[4] | (uint32_t)bytes[5] << 8 | (uint32_t)bytes[6] << 16 | (uint32_t)bytes[7] << 24;
 	g->phase = HEADER;
-	if (crc != g->crc || length != g->length) {
-		tl__decode_damaged(d, "gzip", "wrong checksum");
-		/* the deflate data was well formed, so a next member can still be found; it is read, too */
-		d->ended = false;
-	}
+	/* the deflate data was well formed, so all of it came out, and a next member can be found; it is read, too */
+	if (crc != g->crc || length != g->length)
+		tl__decode_mismatch(d, "gzip", "wrong checksum");
 	return 0;
 }
 

@@ -51,6 +51,7 @@ static void assert_unpacks(const bytes *packed, const bytes *text, size_t step, 
 	assert_int_equal(state.damaged, damaged);
 	assert_int_equal(state.trailing_junk, junk);
 	assert_int_equal(state.note[0] != 0, truncated || damaged || junk);
+	assert_true(damaged || !state.incomplete);
 	free(out.v);
 }
 
@@ -197,6 +198,9 @@ static void wrong_checksum_keeps_bytes_and_next_member(void **state)
 	}
 	for (size_t i = packed.n - 8; i < packed.n; i++) {
 		packed.v[i] ^= 1;
+		bytes out;
+		assert_false(unpack(&packed, &out, text.n, SIZE_MAX).incomplete);
+		free(out.v);
 		assert_unpacks(&packed, &text, SIZE_MAX, false, true, false);
 		packed.v[i] ^= 1;
 	}

@@ -24,6 +24,7 @@ struct tl_input {
 	const char *name;
 	char early[96];     /* when the container of the bytes is not whole: why, for people; else "" */
 	bool early_cut_off; /* its end is missing; otherwise it is damaged */
+	bool early_all;     /* damaged, but all bytes came out (a wrong checksum) */
 
 	/* internal */
 	int fd; /* -1: memory or function */

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "util/value.h"
+
 #define B TL_JSON_IS_BLANK
 #define N (TL_JSON_IS_NUMBER | TL_JSON_IS_WORD)
 #define W TL_JSON_IS_WORD
@@ -65,6 +67,77 @@ bool tl__json_is_big_integer(const char *p, size_t n)
 	const char *limit = negative ? "9223372036854775808" : "18446744073709551615";
 	size_t digits = strlen(limit);
 	return n != digits ? n > digits : memcmp(p, limit, n) > 0;
+}
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static const char *digits(const char *p, const char *end)
+{
+	while (p < end && is_digit(*p))
+		p++;
+	return p;
+}
+
+tl_json_spelling tl__json_spelling(const char *p, size_t n)
+{
+	const char *end = p + n, *start;
+	bool odd = false;
+	if (p < end && (*p == '-' || *p == '+'))
+		odd = *p++ == '+';
+	start = p;
+	p = digits(p, end);
+	size_t whole = (size_t)(p - start), part = 0;
+	odd |= whole == 0 || (whole > 1 && *start == '0');
+	if (p < end && *p == '.') {
+		start = ++p;
+		p = digits(p, end);
+		part = (size_t)(p - start);
+		odd |= part == 0;
+	}
+	if (!whole && !part)
+		return TL_JSON_NUMBER_NONE;
+	if (p < end && (*p | 0x20) == 'e') {
+		p++;
+		p += p < end && (*p == '+' || *p == '-');
+		start = p;
+		p = digits(p, end);
+		if (p == start)
+			return TL_JSON_NUMBER_NONE;
+	}
+	return p < end ? TL_JSON_NUMBER_NONE : odd ? TL_JSON_NUMBER_ODD : TL_JSON_NUMBER_PLAIN;
+}
+
+uint8_t tl__json_number_flags(const char *p, size_t n)
+{
+	tl_json_spelling spelling = tl__json_spelling(p, n);
+	unsigned flags = n > 19 && tl__json_is_big_integer(p, n) ? TL_JSON_BIG_INTEGER : 0;
+	flags |= spelling == TL_JSON_NUMBER_ODD    ? TL_JSON_ODD_NUMBER
+		 : spelling == TL_JSON_NUMBER_NONE ? TL_JSON_NO_NUMBER
+						   : 0;
+	return (uint8_t)flags;
+}
+
+char *tl__json_put_odd_number(char *to, const char *p, size_t n)
+{
+	const char *end = p + n;
+	if (*p == '-' || *p == '+') {
+		if (*p == '-')
+			*to++ = '-';
+		p++;
+	}
+	while (p + 1 < end && *p == '0' && is_digit(p[1]))
+		p++;
+	if (*p == '.')
+		*to++ = '0';
+	while (p < end) {
+		*to++ = *p++;
+		if (p[-1] == '.' && (p == end || !is_digit(*p)))
+			*to++ = '0';
+	}
+	return to;
 }
 
 /* What may follow a string inside an array or object. */
@@ -314,17 +387,15 @@ const char *tl__json_scan_compact(const char *p, const char *end, char **to, uin
 		case '7':
 		case '8':
 		case '9': {
-			uint32_t other;
-			if (c == '-' && !(p[1] >= '0' && p[1] <= '9'))
+			tl_json_token number;
+			const char *number_end = tl__json_scan_number(p, &number);
+			if (number.flags & (TL_JSON_ODD_NUMBER | TL_JSON_NO_NUMBER))
 				return NULL;
-			while (!(other = tl__json_mask_number_end(p))) {
+			for (; number_end - p >= TL_JSON_BLOCK; p += TL_JSON_BLOCK, out += TL_JSON_BLOCK)
 				tl__json_copy_block(out, p);
-				p += TL_JSON_BLOCK;
-				out += TL_JSON_BLOCK;
-			}
 			tl__json_copy_block(out, p);
-			p += __builtin_ctz(other);
-			out += __builtin_ctz(other);
+			out += number_end - p;
+			p = number_end;
 			if (!may_follow_value(*tl__json_blank(p)))
 				return NULL;
 			continue;
@@ -340,11 +411,6 @@ const char *tl__json_scan_compact(const char *p, const char *end, char **to, uin
 static bool may_precede_value(char c)
 {
 	return c == ',' || c == ':' || c == '[' || c == '{';
-}
-
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
 }
 
 static bool is_letter(char c)
@@ -388,16 +454,29 @@ unsigned tl__json_compact(tl_buf *out, const char *text, size_t n)
 		}
 		/* bytes outside strings only: a string ends in a quote */
 		char last = to > start ? to[-1] : ',';
-		bool number = is_digit(c) || (c == '-' && p + 1 < end && is_digit(p[1]));
-		bool word = is_letter(c) || c == '-';
+		bool word = is_letter(c), number = is_digit(c) || c == '-' || c == '+' || c == '.';
+		const char *after = p;
+		tl_json_spelling spelling = TL_JSON_NUMBER_NONE;
+		if (number) {
+			while (after < end && (tl__json_class[(uint8_t)*after] & TL_JSON_IS_NUMBER))
+				after++;
+			spelling = tl__json_spelling(p, (size_t)(after - p));
+			number = spelling != TL_JSON_NUMBER_NONE;
+			word = !number; /* -inf, 1-2 */
+		}
 		if ((number || word || c == '"' || c == '[' || c == '{') && !may_precede_value(last)) {
 			odd |= TL_JSON_ODD_COMMA;
 			*to++ = ',';
 		}
+		if (number && spelling == TL_JSON_NUMBER_ODD) {
+			to = tl__json_put_odd_number(to, p, (size_t)(after - p));
+			odd |= TL_JSON_ODD_SPELLING;
+			p = after;
+			continue;
+		}
 		if (number) {
-			do
+			while (p < after)
 				*to++ = *p++;
-			while (p < end && (tl__json_class[(uint8_t)*p] & TL_JSON_IS_NUMBER));
 			continue;
 		}
 		if (word) {
@@ -427,4 +506,74 @@ unsigned tl__json_compact(tl_buf *out, const char *text, size_t n)
 	}
 	out->n += (size_t)(to - start);
 	return odd;
+}
+
+/* The one spelling of an escape that cannot be undone. */
+static void put_needed_escape(tl_buf *out, const char *p, size_t n, uint8_t c, bool lone)
+{
+	const char *letters = "\"\"\\\\\bb\ff\nn\rr\tt", *letter = letters;
+	if (lone) {
+		for (size_t i = 0; i < n; i++)
+			tl__buf_putc(out, p[i] >= 'A' && p[i] <= 'F' ? (char)(p[i] | 0x20) : p[i]);
+		return;
+	}
+	while (*letter && (uint8_t)*letter != c)
+		letter += 2;
+	if (*letter)
+		tl__buf_printf(out, "\\%c", letter[1]);
+	else
+		tl__buf_printf(out, "\\u%04x", c);
+}
+
+/* A string from behind its opening quote on, with its quotes. The place behind it. */
+static const char *put_plain_string(tl_buf *out, const char *p, const char *end)
+{
+	char room[12];
+	tl__buf_putc(out, '"');
+	while (p < end && *p != '"') {
+		const char *start = p;
+		while (p < end && *p != '"' && *p != '\\')
+			p++;
+		tl__buf_put(out, start, (size_t)(p - start));
+		if (p == end || *p == '"')
+			break;
+		/* one escape; both halves of a surrogate pair are one */
+		size_t n = p + 1 < end && p[1] == 'u' ? 6 : 2;
+		if (n == 6 && end - p >= 12 && (p[2] | 0x20) == 'd' && memchr("89abAB", p[3], 6) && p[6] == '\\' &&
+		    p[7] == 'u' && (p[8] | 0x20) == 'd' && memchr("cdefCDEF", p[9], 8))
+			n = 12;
+		if (n > (size_t)(end - p))
+			n = (size_t)(end - p);
+		bool lone = n == 6 && (p[2] | 0x20) == 'd' && memchr("89abcdefABCDEF", p[3], 14);
+		size_t plain = tl__json_unescape(room, p, n);
+		uint8_t c = (uint8_t)room[0];
+		if (lone || (plain == 1 && (c < 0x20 || c == '"' || c == '\\')))
+			put_needed_escape(out, p, n, c, lone);
+		else
+			tl__buf_put(out, room, plain);
+		p += n;
+	}
+	tl__buf_putc(out, '"');
+	return p < end ? p + 1 : end;
+}
+
+void tl__json_plain_strings(tl_buf *out, const char *text, size_t n)
+{
+	const char *p = text, *end = text + n;
+	while (p < end) {
+		const char *start = p;
+		while (p < end && *p != '"')
+			p++;
+		tl__buf_put(out, start, (size_t)(p - start));
+		if (p < end)
+			p = put_plain_string(out, p + 1, end);
+	}
+}
+
+const char *tl__json_key(char room[TL_JSON_KEY], const char *key, size_t *n)
+{
+	if (*n > TL_JSON_KEY || !memchr(key, '\\', *n))
+		return key;
+	*n = tl__json_unescape(room, key, *n);
+	return room;
 }

@@ -39,7 +39,9 @@ enum tl_json_flags {
 	TL_JSON_ESCAPES = 1,     /* the string, or a string inside, holds a backslash */
 	TL_JSON_HIGH = 2,        /* ... bytes above 127 */
 	TL_JSON_BIG_INTEGER = 4, /* the number is an integer beyond 64 bits */
-	TL_JSON_COMPACT = 8      /* the text is in its canonical spelling (tl__json_scan_compact) */
+	TL_JSON_COMPACT = 8,     /* the text is in its canonical spelling (tl__json_scan_compact) */
+	TL_JSON_ODD_NUMBER = 16, /* the number is not written as JSON writes them, but can be read: 007, 1., -.5 */
+	TL_JSON_NO_NUMBER = 32   /* what began like a number is none: 1e, 1-2 */
 };
 
 typedef struct tl_json_token {
@@ -96,8 +98,8 @@ static inline uint32_t tl__json_mask_brackets(const char *p)
 		_mm_or_si128(_mm_cmpeq_epi8(v, _mm_set1_epi8('"')), _mm_cmpeq_epi8(v, _mm_setzero_si128())));
 	return (uint32_t)_mm_movemask_epi8(found);
 }
-/* One bit a byte: anything but digits, signs, point and exponent. */
-static inline uint32_t tl__json_mask_number_end(const char *p)
+/* One bit a byte: anything but digits, signs, point and exponent; *other: anything but digits. */
+static inline uint32_t tl__json_mask_number_end(const char *p, uint32_t *other)
 {
 	__m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
 	__m128i within =
@@ -105,6 +107,9 @@ static inline uint32_t tl__json_mask_number_end(const char *p)
 	__m128i among = _mm_or_si128(_mm_cmpeq_epi8(v, _mm_set1_epi8(',')), _mm_cmpeq_epi8(v, _mm_set1_epi8('/')));
 	__m128i e = _mm_cmpeq_epi8(_mm_or_si128(v, _mm_set1_epi8(0x20)), _mm_set1_epi8('e'));
 	__m128i number = _mm_or_si128(_mm_andnot_si128(among, within), e);
+	__m128i digit =
+		_mm_and_si128(_mm_cmpgt_epi8(v, _mm_set1_epi8('0' - 1)), _mm_cmplt_epi8(v, _mm_set1_epi8('9' + 1)));
+	*other = (uint32_t)_mm_movemask_epi8(digit) ^ 0xffff;
 	return (uint32_t)_mm_movemask_epi8(number) ^ 0xffff;
 }
 /* Whether the first n bytes of both are equal; n up to 48, both readable that far and 16 bytes more. */
@@ -169,11 +174,12 @@ static inline uint32_t tl__json_mask_brackets(const char *p)
 	return tl__json_gather(tl__json_equal(folded, '{') | tl__json_equal(folded, '}') | tl__json_equal(v, '"') |
 			       tl__json_zeros(v));
 }
-static inline uint32_t tl__json_mask_number_end(const char *p)
+static inline uint32_t tl__json_mask_number_end(const char *p, uint32_t *other)
 {
 	uint64_t v = tl__json_load(p), ten = v ^ TL_JSON_EACH('0');
 	/* 0 to 9 plus 0x76 leaves the highest bit alone */
 	uint64_t digit = ~(((ten & TL_JSON_EACH(0x7f)) + TL_JSON_EACH(0x76)) | ten);
+	*other = tl__json_gather(digit) ^ 0xff;
 	return tl__json_gather(digit | tl__json_equal(v | TL_JSON_EACH(0x20), 'e') | tl__json_equal(v, '+') |
 			       tl__json_equal(v, '-') | tl__json_equal(v, '.')) ^
 	       0xff;
@@ -234,18 +240,46 @@ static inline const char *tl__json_scan_string(tl_json_scan *scan, const char *p
 /** Whether these digits (optional sign) exceed what 64 bits hold, signed or unsigned. */
 bool tl__json_is_big_integer(const char *p, size_t n);
 
-/** Reads a number at `p`; its grammar is checked by whoever converts it. Never fails. */
+/** How a run of digits, signs, points and exponents is written. */
+typedef enum tl_json_spelling {
+	TL_JSON_NUMBER_PLAIN, /* as JSON wants it */
+	TL_JSON_NUMBER_ODD,   /* +5, .5, 1., 007: not JSON, but there is only one way to read it */
+	TL_JSON_NUMBER_NONE   /* -, 1e, 1-2 */
+} tl_json_spelling;
+tl_json_spelling tl__json_spelling(const char *p, size_t n);
+/** Flags of a number token, rare part: what is no row of digits, perhaps with one point inside. */
+uint8_t tl__json_number_flags(const char *p, size_t n);
+/** Appends an odd number as JSON writes it; `to` needs room for n + 2 bytes. The place behind it. */
+char *tl__json_put_odd_number(char *to, const char *p, size_t n);
+
+/**
+ * Reads a number at `p`; never fails: what is not written as JSON wants it carries a flag. (One that
+ * is cut off by the end of the text may do so, too.)
+ */
 static inline const char *tl__json_scan_number(const char *p, tl_json_token *token)
 {
-	const char *start = p;
-	uint32_t other;
-	while (!(other = tl__json_mask_number_end(p)))
+	const char *start = p, *mark = p;
+	unsigned marks = 0; /* bytes that are no digits */
+	uint32_t end, other;
+	for (;;) {
+		end = tl__json_mask_number_end(p, &other);
+		other &= (end & (0u - end)) - 1; /* those before the end */
+		if (other) {
+			marks += (unsigned)__builtin_popcount(other);
+			mark = p + __builtin_ctz(other);
+		}
+		if (end)
+			break;
 		p += TL_JSON_BLOCK;
-	p += __builtin_ctz(other);
+	}
+	p += __builtin_ctz(end);
 	token->p = start;
 	token->n = (uint32_t)(p - start);
 	token->type = TL_JSON_NUMBER;
-	token->flags = p - start > 19 && tl__json_is_big_integer(start, token->n) ? TL_JSON_BIG_INTEGER : 0;
+	bool usual = marks == 0 || (marks == 1 && *mark == '.' && mark > start && mark + 1 < p);
+	token->flags = usual && (*start != '0' || mark == start + 1 || p == start + 1) && p - start <= 19
+			       ? 0
+			       : tl__json_number_flags(start, token->n);
 	return p;
 }
 
@@ -267,11 +301,24 @@ const char *tl__json_scan_compact(const char *p, const char *end, char **to, uin
 
 /**
  * Appends JSON text without the blanks outside strings: the canonical spelling of argument texts. Words
- * other than true, false and null (nan, -inf) become null, commas too many are left out.
+ * other than true, false and null (nan, -inf) become null, commas too many are left out, odd numbers (007, +5) are
+ * written as JSON does.
  * Returns the tl_json_oddities that it met.
  */
 unsigned tl__json_compact(tl_buf *out, const char *text, size_t n);
-enum tl_json_oddities { TL_JSON_ODD_WORD = 1, TL_JSON_ODD_COMMA = 2 };
+enum tl_json_oddities { TL_JSON_ODD_WORD = 1, TL_JSON_ODD_COMMA = 2, TL_JSON_ODD_SPELLING = 4 };
+/**
+ * Appends JSON text with every string in one spelling: only what must be escaped is, so that "\u0061" and "a" meet.
+ * A lone half of a surrogate pair stays an escape.
+ */
+void tl__json_plain_strings(tl_buf *out, const char *text, size_t n);
+
+/**
+ * A key of an object, its escapes undone: `key` itself when there are none, else `room`. Longer than
+ * TL_JSON_KEY bytes it is left as it is: no key that anybody reads is that long.
+ */
+enum { TL_JSON_KEY = 160 };
+const char *tl__json_key(char room[TL_JSON_KEY], const char *key, size_t *n);
 
 /** Text of a token as JSON: a string with its quotes. */
 static inline const char *tl__json_token_text(const tl_json_token *token, size_t *n)

@@ -66,7 +66,21 @@ static void values(void **state)
 		{"18446744073709551616", TL_JSON_NUMBER, 20, TL_JSON_BIG_INTEGER},
 		{"-9223372036854775808", TL_JSON_NUMBER, 20, 0},
 		{"-9223372036854775809", TL_JSON_NUMBER, 20, TL_JSON_BIG_INTEGER},
-		{"00000000000000000000000001", TL_JSON_NUMBER, 26, 0},
+		{"00000000000000000000000001", TL_JSON_NUMBER, 26, TL_JSON_ODD_NUMBER},
+		{"0", TL_JSON_NUMBER, 1, 0},
+		{"-0", TL_JSON_NUMBER, 2, 0},
+		{"0.5", TL_JSON_NUMBER, 3, 0},
+		{"1234567890123456.75", TL_JSON_NUMBER, 19, 0},
+		{"01", TL_JSON_NUMBER, 2, TL_JSON_ODD_NUMBER},
+		{"-01.5", TL_JSON_NUMBER, 5, TL_JSON_ODD_NUMBER},
+		{"-.5", TL_JSON_NUMBER, 3, TL_JSON_ODD_NUMBER},
+		{"7.", TL_JSON_NUMBER, 2, TL_JSON_ODD_NUMBER},
+		{"123456789012345.", TL_JSON_NUMBER, 16, TL_JSON_ODD_NUMBER},
+		{"1.e5", TL_JSON_NUMBER, 4, TL_JSON_ODD_NUMBER},
+		{"1e", TL_JSON_NUMBER, 2, TL_JSON_NO_NUMBER},
+		{"12-5", TL_JSON_NUMBER, 4, TL_JSON_NO_NUMBER},
+		{"1.2.3", TL_JSON_NUMBER, 5, TL_JSON_NO_NUMBER},
+		{"-", TL_JSON_NUMBER, 1, TL_JSON_NO_NUMBER},
 		{"123456789012345678901234567890.5", TL_JSON_NUMBER, 32, 0},
 		{"true]", TL_JSON_BOOL, 4, 0},
 		{"false", TL_JSON_BOOL, 5, 0},
@@ -130,7 +144,7 @@ static void masks(void **state)
 	for (int c = 0; c < 256; c++)
 		for (unsigned at = 0; at < TL_JSON_BLOCK; at++) {
 			char text[TL_JSON_BLOCK];
-			uint32_t blank = 0, string = 0, high = 0, brackets = 0, number = 0, got;
+			uint32_t blank = 0, string = 0, high = 0, brackets = 0, number = 0, other = 0, got;
 			for (unsigned i = 0; i < TL_JSON_BLOCK; i++) {
 				uint8_t b = i == at ? (uint8_t)c : (uint8_t)(c + 37 * (int)(i - at));
 				uint32_t bit = UINT32_C(1) << i;
@@ -140,12 +154,14 @@ static void masks(void **state)
 				high |= b > 0x7f ? bit : 0;
 				brackets |= !b || strchr("[]{}\"", b) ? bit : 0;
 				number |= b && strchr("0123456789+-.eE", b) ? 0 : bit;
+				other |= b >= '0' && b <= '9' ? 0 : bit;
 			}
 			assert_int_equal(tl__json_mask_blank(text), blank);
 			assert_int_equal(tl__json_mask_string(text, &got), string);
 			assert_int_equal(got, high);
 			assert_int_equal(tl__json_mask_brackets(text), brackets);
-			assert_int_equal(tl__json_mask_number_end(text), number);
+			assert_int_equal(tl__json_mask_number_end(text, &got), number);
+			assert_int_equal(got, other);
 		}
 }
 

@@ -57,6 +57,7 @@ static void note_state(tl_ring *ring)
 	if (input->early[0]) {
 		state->truncated |= input->early_cut_off;
 		state->damaged |= !input->early_cut_off;
+		state->incomplete |= !input->early_cut_off && !input->early_all;
 		snprintf(state->note, sizeof state->note, "the zip file is %s: %s",
 			 input->early_cut_off ? "cut off" : "damaged", input->early);
 	}

@@ -21,6 +21,12 @@ struct tl_source {
 	size_t wide_cap;
 };
 
+/* Whether `n` bytes, all that a file has, are the beginning of a container's mark: it is cut off. */
+static bool is_part(const uint8_t *p, size_t n, const char *mark, size_t n_mark)
+{
+	return n > 1 && n < n_mark && memcmp(p, mark, n) == 0;
+}
+
 static int kind_of(tl_decoder **out, tl_input **input, bool may_unpack, tl_error *err)
 {
 	const uint8_t *p;
@@ -30,12 +36,14 @@ static int kind_of(tl_decoder **out, tl_input **input, bool may_unpack, tl_error
 	if (more < 0)
 		return more;
 	p = (*input)->next;
-	if (n >= 2 && p[0] == 0x1f && p[1] == 0x8b)
+	if (n && p[0] == 0x1f && (n < 2 || p[1] == 0x8b))
 		return tl__decode_gzip(out, *input, err);
-	if (n >= 4 &&
-	    (memcmp(p, "\x28\xb5\x2f\xfd", 4) == 0 || ((p[0] & 0xf0) == 0x50 && memcmp(p + 1, "\x2a\x4d\x18", 3) == 0)))
+	if ((n >= 4 && (memcmp(p, "\x28\xb5\x2f\xfd", 4) == 0 ||
+			((p[0] & 0xf0) == 0x50 && memcmp(p + 1, "\x2a\x4d\x18", 3) == 0))) ||
+	    is_part(p, n, "\x28\xb5\x2f\xfd", 4))
 		return tl__decode_zstd(out, *input, err);
-	if (may_unpack && n >= 4 && p[0] == 'P' && p[1] == 'K' && (p[2] == 3 || p[2] == 5) && p[3] == p[2] + 1) {
+	if (may_unpack && ((n >= 4 && p[0] == 'P' && p[1] == 'K' && (p[2] == 3 || p[2] == 5) && p[3] == p[2] + 1) ||
+			   is_part(p, n, "PK\x03\x04", 4))) {
 		tl_input *member;
 		TL_TRY(tl__zip_member(&member, *input, err));
 		*input = member;

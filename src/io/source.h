@@ -18,6 +18,7 @@ typedef struct tl_source_state {
 	uint64_t packed_done, packed_total; /* bytes of the file; total 0 when unknown (a pipe) */
 	bool truncated;                     /* the packed data ends in the middle; all bytes before were delivered */
 	bool damaged;       /* the packed data is wrong from some place on; all bytes before were delivered */
+	bool incomplete;    /* with damaged: what follows the damage is lost. Not after a wrong checksum */
 	bool trailing_junk; /* something other than NUL bytes behind the last member */
 	char note[160];     /* for people, "" when all is well */
 } tl_source_state;

@@ -292,7 +292,7 @@ static void every_kind_from_file_and_memory(void **state)
 
 static void short_files_are_plain(void **state)
 {
-	static const char *const starts[] = {"", "{", "\x1f", "\x28\xb5", "\x28\xb5\x2f", "PK", "PK\x03", "[]\n{}"};
+	static const char *const starts[] = {"", "{", "\x28", "P", "\x1e\x8b", "\x28\xb6", "PL", "PK1", "[]\n{}"};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
@@ -303,6 +303,34 @@ static void short_files_are_plain(void **state)
 			assert_whole(s, way, &b);
 			tl__source_close(s);
 		}
+	}
+}
+
+/* Less than the mark of a container: the rest of it is missing. */
+static void short_files_that_are_cut_off(void **state)
+{
+	static const char *const starts[] = {"\x1f", "\x28\xb5", "\x28\xb5\x2f", "PK", "PK\x03"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
+		tl_error err = TL_ERROR_INIT;
+		tl_source_state st;
+		tl_source *s;
+		bytes out;
+		int code = tl__source_open_memory(&s, starts[i], strlen(starts[i]), false, &err);
+		if (i > 2) { /* a zip is looked into at once */
+			assert_int_equal(code, TL_EFORMAT);
+			assert_non_null(strstr(err.message, "cut off"));
+			continue;
+		}
+		assert_int_equal(code, 0);
+		assert_int_equal(drain(s, 0, &out, NULL), 0);
+		assert_int_equal(out.n, 0);
+		tl__source_state(s, &st);
+		assert_true(st.truncated);
+		assert_non_null(strstr(st.note, "cut off"));
+		tl__source_close(s);
+		free(out.v);
 	}
 }
 
@@ -509,6 +537,7 @@ static void zstd_damage_and_junk(void **state)
 		assert_int_equal(drain(s, i % WAYS, &out, NULL), 0);
 		tl__source_state(s, &st);
 		assert_int_equal(st.damaged, i < 2);
+		assert_int_equal(st.incomplete, i == 0); /* a checksum loses nothing */
 		assert_int_equal(st.trailing_junk, i == 2);
 		assert_false(st.truncated);
 		assert_int_equal(st.note[0] != 0, i < 3);
@@ -566,7 +595,7 @@ static void damaged_zip_member(void **state)
 	assert_int_equal(tl__source_open_memory(&s, b.v, b.n, true, NULL), 0);
 	assert_int_equal(drain(s, 0, &out, NULL), 0);
 	tl__source_state(s, &st);
-	assert_true(st.damaged);
+	assert_true(st.damaged && st.incomplete);
 	assert_string_not_equal(st.note, "");
 	while (good < out.n && out.v[good] == text.v[good])
 		good++;
@@ -727,6 +756,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(every_kind_from_file_and_memory, reset),
 		cmocka_unit_test_teardown(short_files_are_plain, reset),
+		cmocka_unit_test_teardown(short_files_that_are_cut_off, reset),
 		cmocka_unit_test_teardown(pipes_and_standard_input, reset),
 		cmocka_unit_test_teardown(short_reads, reset),
 		cmocka_unit_test_teardown(read_failures, reset),

@@ -101,6 +101,7 @@ static int64_t member_pull(tl_input *self, uint8_t *out, size_t size, tl_error *
 	if (zip_error_code_zip(why) == ZIP_ER_MEMORY)
 		return tl__nomem(err);
 	snprintf(self->early, sizeof self->early, "%s", zip_error_strerror(why));
+	self->early_all = zip_error_code_zip(why) == ZIP_ER_CRC; /* compared at the end of the data */
 	return 0;
 }
 

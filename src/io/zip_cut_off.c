@@ -178,8 +178,14 @@ int tl__zip_cut_off(tl_input **out, tl_input *zip, tl_error *err)
 	int code = find_member(zip, &h, err);
 
 	*out = NULL;
-	if (code <= 0)
-		return code < 0 ? code : TL_EFORMAT;
+	if (code < 0)
+		return code;
+	if (!code && zip->avail < HEADER) { /* the file ended there */
+		tl__fail(err, TL_EFORMAT, "nothing could be unpacked: the zip file is cut off before its first data");
+		tl__error_where(err, zip->name, -1);
+	}
+	if (!code)
+		return TL_EFORMAT;
 	c = tl__calloc(1, sizeof *c);
 	if (!c)
 		return tl__nomem(err);

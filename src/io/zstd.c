@@ -81,6 +81,13 @@ static int64_t zstd_read(tl_decoder *self, uint8_t *out, size_t size, tl_error *
 		if (ZSTD_isError(code)) {
 			if (ZSTD_getErrorCode(code) == ZSTD_error_memory_allocation)
 				return tl__nomem(err);
+			if (ZSTD_getErrorCode(code) == ZSTD_error_checksum_wrong) {
+				/* it stands behind the frame, all of which came out: as for gzip */
+				tl__decode_mismatch(self, "zstd", "wrong checksum");
+				tl__input_skip(input, give);
+				z->in_frame = false;
+				continue;
+			}
 			return tl__decode_damaged(self, "zstd", ZSTD_getErrorName(code));
 		}
 		if (!z->pending && !in.pos && !to.pos && give)

@@ -266,19 +266,28 @@ static int keep_metadata(tl_kineto *k, tl_str key, const tl_json_token *token)
 	size_t n;
 	const char *text = tl__json_token_text(token, &n);
 	tl__buf_clear(&k->text);
-	if (tl__json_compact(&k->text, text, n))
+	unsigned odd = tl__json_compact(&k->text, text, n);
+	if (odd & TL_JSON_ODD_WORD)
 		note(k, TL_HEALTH_NOT_A_NUMBER, NULL);
-	if (k->text.failed)
-		return TL_ENOMEM;
-	tl_str value = tl__intern(store->strings, k->text.v, k->text.n);
+	if (odd & TL_JSON_ODD_COMMA)
+		note(k, TL_HEALTH_TRAILING_COMMA, NULL);
+	if (odd & TL_JSON_ODD_SPELLING)
+		note(k, TL_HEALTH_ODD_NUMBER, NULL);
+	tl_buf plain = {0};
+	tl__json_plain_strings(&plain, k->text.v, k->text.n);
+	tl_str value = plain.failed || k->text.failed ? TL_STR_FAIL : tl__intern(store->strings, plain.v, plain.n);
+	tl__buf_free(&plain);
 	if (value == TL_STR_FAIL)
 		return TL_ENOMEM;
 	if (!strcmp(tl__str(store->strings, key), "baseTimeNanoseconds") && k->document == 0) {
 		tl_int128 ps;
 		bool fraction;
+		const char *number = tl__kineto_plain(k, token, &n);
+		if (!number)
+			return TL_ENOMEM;
 		if ((token->type == TL_JSON_NUMBER || token->type == TL_JSON_STRING) &&
-		    tl__decimal_ps(&ps, &fraction, token->p, token->n) == TL_DECIMAL_OK &&
-		    ps / TL_PS_PER_US <= INT64_MAX && ps / TL_PS_PER_US >= INT64_MIN)
+		    tl__decimal_ps(&ps, &fraction, number, n) == TL_DECIMAL_OK && ps / TL_PS_PER_US <= INT64_MAX &&
+		    ps / TL_PS_PER_US >= INT64_MIN)
 			store->base_ns = (int64_t)(ps / TL_PS_PER_US);
 	}
 	TL_TRY(TL_VEC_PUSH(&store->metadata_keys, key));
@@ -428,8 +437,8 @@ static int is_lone_event(tl_kineto *k)
 			return 0;
 		TL_TRY(tl__kineto_refill(k));
 	}
-	bool phase = (event->have & TL_F_BIT(TL_F_PH)) && event->field[TL_F_PH].type == TL_JSON_STRING;
-	return phase && event->field[TL_F_PH].n == 1;
+	char phase = tl__kineto_phase(event);
+	return phase && phase != '?';
 }
 
 /* White space, byte order mark, stray commas and zero bytes between documents. True: something else than blanks. */
@@ -489,7 +498,13 @@ static int not_a_trace(tl_kineto *k, const contents *found)
 		skip++;
 	char c = skip < found->head_size ? found->head[skip] : '\0';
 	const char *message = "this is not JSON; a PyTorch profiler trace (export_chrome_trace) is expected";
-	if (!found->head_size)
+	tl_source_state state;
+	tl__source_state(k->source, &state);
+	if (!found->head_size && (state.truncated || state.damaged))
+		return tl__fail(k->err, TL_EFORMAT, "nothing could be unpacked: %s", state.note);
+	if (!found->head_size && state.packed_done)
+		message = "the packed file holds 0 bytes; the profiler did not finish writing it";
+	else if (!found->head_size)
 		message = "the file is empty (0 bytes); the profiler did not finish writing it";
 	else if (skip == found->head_size)
 		message = "the file holds nothing but white space";
@@ -578,7 +593,8 @@ static void note_container(tl_kineto *k)
 	tl__source_state(k->source, &state);
 	if (state.damaged)
 		note(k, TL_HEALTH_BAD_CONTAINER, state.note);
-	if ((state.truncated || state.damaged) && !k->store->truncated) {
+	/* damage behind which everything came out (a wrong checksum) is no end in the middle */
+	if ((state.truncated || state.incomplete) && !k->store->truncated) {
 		k->store->truncated = true;
 		note(k, TL_HEALTH_TRUNCATED, state.note);
 	}

@@ -3,7 +3,7 @@
  * @file kineto.h
  * The parts of the Kineto importer: kineto.c reads documents and finds the events, kineto_scan.c
  * reads one well-formed event, kineto_repair.c rewrites a broken one so that it can be read,
- * kineto_event.c puts it into the store, kineto_time.c settles times when all is read.
+ * kineto_event.c puts it into the store, kineto_time.c and kineto_zero.c settle times when all is read.
  */
 #ifndef TL_TRACE_KINETO_H
 #define TL_TRACE_KINETO_H
@@ -58,6 +58,8 @@ typedef struct tl_kineto_event {
 	uint32_t keys;         /* keys in the event, 0: {} */
 	uint32_t duplicates;   /* keys that came again */
 	uint32_t big_integers; /* numbers beyond 64 bits, read or not */
+	uint32_t odd_numbers;  /* not written as JSON does */
+	uint32_t no_numbers;   /* begin like a number and are none; they count as missing */
 	/* memory for texts that are made compact while they are read, given by the caller; may be NULL */
 	char *scratch, *scratch_next, *scratch_end;
 } tl_kineto_event;
@@ -98,6 +100,12 @@ typedef struct tl_kineto_far {
 	tl_row row;
 } tl_kineto_far;
 
+/** An event whose ts is 0: a time, or none. */
+typedef struct tl_kineto_zero {
+	int64_t offset;
+	tl_row row;
+} tl_kineto_zero;
+
 typedef struct tl_kineto_span {
 	tl_row row;
 	bool begin;
@@ -133,9 +141,8 @@ typedef struct tl_kineto {
 	uint64_t phases[256];
 
 	bool has_base;
-	uint64_t in_range;   /* events with a usable time */
-	TL_VEC(tl_row) zero; /* events whose ts is 0 */
-	int64_t first_zero;  /* byte offset of the first */
+	uint64_t in_range;           /* events with a usable time */
+	TL_VEC(tl_kineto_zero) zero; /* in file order */
 	TL_VEC(tl_kineto_far) far;
 	TL_VEC(tl_kineto_span) spans; /* B and E events in file order */
 } tl_kineto;
@@ -173,6 +180,11 @@ tl_kineto_boundary tl__kineto_boundary_at(const char *p, const char *end, bool e
 /** Whether a key is one that events have at their top level. */
 bool tl__kineto_is_event_key(const char *key, size_t n);
 
+/** The phase letter of an event, '?' when it is no letter, 0 when there is none. */
+char tl__kineto_phase(const tl_kineto_event *event);
+/** Text of a token without quotes and escapes, valid until k->text is used again. NULL: out of memory. */
+const char *tl__kineto_plain(tl_kineto *k, const tl_json_token *token, size_t *n);
+
 /** Appends the event as the next row. 0, TL_ENOMEM, TL_ELIMIT. */
 int tl__kineto_add(tl_kineto *k, const tl_kineto_event *event, int64_t offset);
 /** Appends a row for something that is no event. */
@@ -182,5 +194,11 @@ int tl__kineto_add_empty(tl_kineto *k, tl_health_kind why, int64_t offset, const
 int tl__kineto_set_time(tl_kineto *k, const tl_kineto_event *event, tl_row row, char phase, int64_t offset);
 /** At the end of the file: times of 0, far times, pairs of B and E, doubts about the unit. */
 int tl__kineto_settle_times(tl_kineto *k);
+/** Places events whose ts is 0, or counts them as having no timestamp. kineto_zero.c */
+int tl__kineto_settle_zero(tl_kineto *k);
+/** Time relative to the base, or TL_TIME_NONE when it does not fit. */
+tl_time tl__kineto_relative(const tl_store *store, tl_int128 ps);
+/** First start and last end of the events that are placed in time; false when there is none. */
+bool tl__kineto_extent(const tl_store *store, tl_time *first, tl_time *last);
 
 #endif

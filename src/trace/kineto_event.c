@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <xxhash.h>
 
 #include "trace/kinds.h"
 #include "trace/kineto.h"
@@ -40,6 +41,25 @@ static void check_utf8(tl_kineto *k, const tl_json_token *token, int64_t offset)
 
 /* ---- texts ---- */
 
+/*
+ * Longer argument texts (bytes in canonical spelling) are shortened. Those of real traces take a few hundred bytes, and
+ * every report compares, groups and prints them as a whole, some several times.
+ */
+#define TL_LONGEST_ARGUMENT ((size_t)64 << 10)
+
+const char *tl__kineto_plain(tl_kineto *k, const tl_json_token *token, size_t *n)
+{
+	*n = token->n;
+	if (token->type != TL_JSON_STRING || !(token->flags & TL_JSON_ESCAPES))
+		return token->p;
+	tl__buf_clear(&k->text);
+	tl__buf_put(&k->text, token->p, token->n);
+	if (k->text.failed)
+		return NULL;
+	*n = tl__json_unescape(k->text.v, k->text.v, token->n);
+	return k->text.v;
+}
+
 /* The text of a value as people read it: strings without quotes and escapes. */
 static int plain_text(tl_kineto *k, tl_str *out, const tl_json_token *token, int64_t offset)
 {
@@ -47,18 +67,54 @@ static int plain_text(tl_kineto *k, tl_str *out, const tl_json_token *token, int
 	if (token->type == TL_JSON_ABSENT || token->type == TL_JSON_NULL)
 		return 0;
 	check_utf8(k, token, offset);
-	const char *text = token->p;
-	size_t n = token->n;
-	if (token->type == TL_JSON_STRING && (token->flags & TL_JSON_ESCAPES)) {
-		tl__buf_clear(&k->text);
-		tl__buf_put(&k->text, text, n);
-		if (k->text.failed)
-			return TL_ENOMEM;
-		n = tl__json_unescape(k->text.v, k->text.v, n);
-		text = k->text.v;
-	}
+	size_t n;
+	const char *text = tl__kineto_plain(k, token, &n);
+	if (!text)
+		return TL_ENOMEM;
 	*out = tl__intern(k->store->strings, text, n);
 	return *out == TL_STR_FAIL ? TL_ENOMEM : 0;
+}
+
+/*
+ * What stands for an argument text that is too long to be compared, grouped and printed: its beginning, its
+ * length and a hash, so that different texts stay different. A JSON string: no model takes it for a list.
+ */
+static int long_text(tl_kineto *k, tl_str *out, const char *text, size_t n, int64_t offset)
+{
+	enum { HEAD = 60 };
+	size_t head = HEAD, characters = 0;
+	while (head && ((uint8_t)text[head] & 0xc0) == 0x80) /* not in the middle of a character */
+		head--;
+	for (size_t i = 0; i < n; i++)
+		characters += ((uint8_t)text[i] & 0xc0) != 0x80;
+	char mark[HEAD + 96];
+	memcpy(mark, text, head);
+	int more = snprintf(mark + head, sizeof mark - head, "\xe2\x80\xa6(%zu characters, hash %016" PRIx64 ")",
+			    characters, (uint64_t)XXH3_64bits(text, n));
+	tl_buf json = {0};
+	tl__json_string(&json, mark, head + (size_t)more);
+	*out = json.failed ? TL_STR_FAIL : tl__intern(k->store->strings, json.v, json.n);
+	tl__buf_free(&json);
+	note(k, TL_HEALTH_LONG_ARGUMENT, offset);
+	return *out == TL_STR_FAIL ? TL_ENOMEM : 0;
+}
+
+/* The one spelling of a list or object: no blanks, no odd words; it may be in k->text then. */
+static int compact_text(tl_kineto *k, const char **text, size_t *n, int64_t offset)
+{
+	tl__buf_clear(&k->text);
+	unsigned odd = tl__json_compact(&k->text, *text, *n);
+	if (k->text.failed)
+		return TL_ENOMEM;
+	if (odd & TL_JSON_ODD_WORD)
+		note(k, TL_HEALTH_NOT_A_NUMBER, offset);
+	if (odd & TL_JSON_ODD_COMMA)
+		note(k, TL_HEALTH_TRAILING_COMMA, offset);
+	if (odd & TL_JSON_ODD_SPELLING)
+		note(k, TL_HEALTH_ODD_NUMBER, offset);
+	*text = k->text.v;
+	*n = k->text.n;
+	return 0;
 }
 
 /* The value as JSON in its canonical spelling. */
@@ -71,19 +127,23 @@ static int json_text(tl_kineto *k, tl_str *out, const tl_kineto_event *event, tl
 	check_utf8(k, token, offset);
 	size_t n;
 	const char *text = tl__json_token_text(token, &n);
-	if ((token->type == TL_JSON_ARRAY || token->type == TL_JSON_OBJECT) && !(token->flags & TL_JSON_COMPACT)) {
-		tl__buf_clear(&k->text);
-		unsigned odd = tl__json_compact(&k->text, text, n);
-		if (odd & TL_JSON_ODD_WORD)
-			note(k, TL_HEALTH_NOT_A_NUMBER, offset);
-		if (odd & TL_JSON_ODD_COMMA)
-			note(k, TL_HEALTH_TRAILING_COMMA, offset);
-		if (k->text.failed)
-			return TL_ENOMEM;
-		text = k->text.v;
-		n = k->text.n;
+	bool nested = token->type == TL_JSON_ARRAY || token->type == TL_JSON_OBJECT;
+	if (nested && !(token->flags & TL_JSON_COMPACT))
+		TL_TRY(compact_text(k, &text, &n, offset));
+	if (n > TL_LONGEST_ARGUMENT)
+		return long_text(k, out, text, n, offset);
+	tl_buf plain = {0};
+	if (token->flags & TL_JSON_ESCAPES) {
+		tl__json_plain_strings(&plain, text, n);
+		text = plain.failed ? NULL : plain.v;
+		n = plain.n;
+	} else if (token->flags & TL_JSON_ODD_NUMBER && token->type == TL_JSON_NUMBER) {
+		char *to = tl__buf_reserve(&plain, n + 2);
+		text = to;
+		n = to ? (size_t)(tl__json_put_odd_number(to, token->p, n) - to) : 0;
 	}
-	*out = tl__intern(k->store->strings, text, n);
+	*out = text ? tl__intern(k->store->strings, text, n) : TL_STR_FAIL;
+	tl__buf_free(&plain);
 	return *out == TL_STR_FAIL ? TL_ENOMEM : 0;
 }
 
@@ -143,8 +203,11 @@ static int identifier(tl_kineto *k, tl_id *out, const tl_json_token *token)
 	*out = TL_ID_NONE;
 	if (token->type == TL_JSON_ABSENT || token->type == TL_JSON_NULL)
 		return 0;
-	if ((token->type == TL_JSON_NUMBER || token->type == TL_JSON_STRING) &&
-	    parse_id_number(out, token->p, token->n))
+	size_t n;
+	const char *plain = tl__kineto_plain(k, token, &n);
+	if (!plain)
+		return TL_ENOMEM;
+	if ((token->type == TL_JSON_NUMBER || token->type == TL_JSON_STRING) && parse_id_number(out, plain, n))
 		return 0;
 	tl_str text;
 	if (plain_text(k, &text, token, -1) < 0)
@@ -173,8 +236,11 @@ static int id_of_id2(tl_kineto *k, tl_id *out, const tl_json_token *object, tl_i
 		p = tl__json_scan_value(&scan, tl__json_blank(p + 1), &value);
 		if (!p)
 			return 0;
-		bool local = key.n == 5 && !memcmp(key.p, "local", 5);
-		if (local || (key.n == 6 && !memcmp(key.p, "global", 6))) {
+		char room[TL_JSON_KEY];
+		size_t n_name = key.n;
+		const char *name = tl__json_key(room, key.p, &n_name);
+		bool local = n_name == 5 && !memcmp(name, "local", 5);
+		if (local || (n_name == 6 && !memcmp(name, "global", 6))) {
 			if (identifier(k, out, &value) < 0)
 				return TL_ENOMEM;
 			if (local && *out != TL_ID_NONE) {
@@ -240,13 +306,22 @@ static int category_of(tl_kineto *k, const tl_kineto_category **out, const tl_js
 	return 0;
 }
 
-/* Phase letter; an event without one that lasts is taken as a complete event. 0: none. */
-static char phase_of(const tl_kineto_event *event)
+char tl__kineto_phase(const tl_kineto_event *event)
 {
 	const tl_json_token *token = field_of(event, TL_F_PH);
-	if (token->type == TL_JSON_STRING && token->n)
-		return token->n == 1 ? token->p[0] : '?';
-	return token->type == TL_JSON_ABSENT && HAS(event, TL_F_DUR) ? 'X' : '\0';
+	char room[TL_JSON_KEY];
+	size_t n = token->n;
+	if (token->type != TL_JSON_STRING || !n)
+		return '\0';
+	const char *text = token->flags & TL_JSON_ESCAPES ? tl__json_key(room, token->p, &n) : token->p;
+	return n == 1 ? *text : '?';
+}
+
+/* An event without a phase that lasts is taken as a complete event. */
+static char phase_of(const tl_kineto_event *event)
+{
+	char phase = tl__kineto_phase(event);
+	return !phase && !HAS(event, TL_F_PH) && HAS(event, TL_F_DUR) ? 'X' : phase;
 }
 
 static bool is_known_phase(char phase)
@@ -384,18 +459,13 @@ static int add_flow(tl_kineto *k, const tl_kineto_event *event, tl_row row, char
 	return TL_VEC_PUSH(&store->flows, args);
 }
 
-static bool token_is(const tl_json_token *token, const char *text)
-{
-	return token->type == TL_JSON_STRING && token->n == strlen(text) && !memcmp(token->p, text, token->n);
-}
-
 /* Names of processes and threads; other metadata is of no use here. */
-static int add_metadata(tl_kineto *k, const tl_kineto_event *event, int64_t offset)
+static int add_metadata(tl_kineto *k, const tl_kineto_event *event, tl_row row, int64_t offset)
 {
 	tl_store *store = k->store;
-	const tl_json_token *name = field_of(event, TL_F_NAME);
-	bool process = token_is(name, "process_name"), labels = token_is(name, "process_labels");
-	if (!process && !labels && !token_is(name, "thread_name"))
+	const char *name = tl__name(store, row);
+	bool process = !strcmp(name, "process_name"), labels = !strcmp(name, "process_labels");
+	if (!process && !labels && strcmp(name, "thread_name") != 0)
 		return 0;
 
 	const tl_json_token *value = field_of(event, labels ? TL_F_ARG_LABELS : TL_F_ARG_NAME);
@@ -440,7 +510,7 @@ static int add_side(tl_kineto *k, const tl_kineto_event *event, tl_row row, char
 	case TL_KIND_FWDBWD:
 		return add_flow(k, event, row, phase);
 	case TL_KIND_METADATA:
-		return add_metadata(k, event, offset);
+		return add_metadata(k, event, row, offset);
 	default:
 		return 0;
 	}
@@ -455,6 +525,10 @@ static void note_doubts(tl_kineto *k, const tl_kineto_event *event, const tl_kin
 		note(k, TL_HEALTH_DUPLICATE_KEY, offset);
 	for (uint32_t i = 0; i < event->big_integers; i++)
 		note(k, TL_HEALTH_BIG_INTEGER, offset);
+	for (uint32_t i = 0; i < event->odd_numbers; i++)
+		note(k, TL_HEALTH_ODD_NUMBER, offset);
+	for (uint32_t i = 0; i < event->no_numbers; i++)
+		note(k, TL_HEALTH_NOT_A_NUMBER, offset);
 	if (!event->keys) {
 		note(k, TL_HEALTH_EMPTY_EVENT, offset);
 		return;
@@ -481,7 +555,8 @@ int tl__kineto_add(tl_kineto *k, const tl_kineto_event *event, int64_t offset)
 	store->kind[row] = (uint8_t)kind_of(event, category->kind, phase);
 	store->side[row] = UINT32_MAX;
 	k->phases[(uint8_t)phase]++;
-	if (event->duplicates || event->big_integers || !event->keys || !category->known || !is_known_phase(phase))
+	if (event->duplicates || event->big_integers || event->odd_numbers || event->no_numbers || !event->keys ||
+	    !category->known || !is_known_phase(phase))
 		note_doubts(k, event, category, phase, offset);
 
 	TL_TRY(plain_text(k, &store->name[row], field_of(event, TL_F_NAME), offset));

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -40,14 +41,17 @@ static bool is_one_of(const char *const *names, const char *key, size_t n)
 
 bool tl__kineto_is_event_key(const char *key, size_t n)
 {
+	char room[TL_JSON_KEY];
 	static const char *const names[] = {"ph",   "cat",     "name",  "pid",     "tid",      "ts",    "dur",    "tts",
 					    "tdur", "id",      "id2",   "args",    "s",        "bp",    "cname",  "sf",
 					    "esf",  "bind_id", "scope", "flow_in", "flow_out", "stack", "estack", NULL};
+	key = tl__json_key(room, key, &n);
 	return is_one_of(names, key, n);
 }
 
 static bool is_document_key(const char *key, size_t n)
 {
+	char room[TL_JSON_KEY];
 	static const char *const names[] = {"schemaVersion",
 					    "deviceProperties",
 					    "traceName",
@@ -74,6 +78,7 @@ static bool is_document_key(const char *key, size_t n)
 					    "otherData",
 					    "controllerTraceDataKey",
 					    NULL};
+	key = tl__json_key(room, key, &n);
 	return is_one_of(names, key, n);
 }
 
@@ -88,9 +93,11 @@ static tl_kineto_boundary key_at(const char *p, const char *end, bool eof, const
 		return TL_BOUNDARY_NO;
 	*key = p;
 	while (p < end && *p != '"') {
-		if (*p == '\\' || (uint8_t)*p < 0x20 || p - *key > LONGEST)
+		/* an escaped letter is a letter; \" and \\ are more likely to be part of a broken text */
+		bool letter = *p == '\\' && p + 1 < end && p[1] == 'u';
+		if ((*p == '\\' && p + 1 < end && !letter) || (uint8_t)*p < 0x20 || p - *key > LONGEST)
 			return TL_BOUNDARY_NO;
-		p++;
+		p += 1 + letter;
 	}
 	if (p >= end)
 		return out_of_text;
@@ -105,10 +112,15 @@ static tl_kineto_boundary key_at(const char *p, const char *end, bool eof, const
 static tl_kineto_boundary list_at(const char *p, const char *end, bool eof, const char **next)
 {
 	const char *key;
-	size_t n;
+	char room[TL_JSON_KEY];
+	size_t n, n_name;
 	tl_kineto_boundary is = key_at(p, end, eof, &key, &n);
-	if (is != TL_BOUNDARY_EVENT || n != 11 || memcmp(key, "traceEvents", 11) != 0)
+	if (is != TL_BOUNDARY_EVENT)
 		return is == TL_BOUNDARY_MORE ? is : TL_BOUNDARY_NO;
+	n_name = n;
+	const char *name = tl__json_key(room, key, &n_name);
+	if (n_name != 11 || memcmp(name, "traceEvents", 11) != 0)
+		return TL_BOUNDARY_NO;
 	p = blank(blank(key + n + 1, end) + 1, end);
 	if (p >= end)
 		return eof ? TL_BOUNDARY_NO : TL_BOUNDARY_MORE;
@@ -296,7 +308,8 @@ static const char *find_end(const repair *r, const char *p, bool balanced, uint3
 			break;
 		case '"':
 			/* nor into a document that another rank began here */
-			if (p + 1 < r->end && p[1] == 't' && list_at(p, r->end, false, &next) == TL_BOUNDARY_LIST)
+			if (p + 1 < r->end && (p[1] == 't' || p[1] == '\\') &&
+			    list_at(p, r->end, false, &next) == TL_BOUNDARY_LIST)
 				return NULL;
 			if (!balanced || !open) {
 				int is = ends_string(r, p + 1, !*inner);
@@ -404,10 +417,42 @@ static bool is_not_a_number(const char *p, size_t n)
 	return false;
 }
 
-static bool is_json_number(const char *p, size_t n)
+/* 0x1f, perhaps with a sign. */
+static bool is_hex_number(const char *p, size_t n, uint64_t *value)
 {
-	double value;
-	return n && (*p == '-' || (*p >= '0' && *p <= '9')) && tl__parse_double(p, n, &value);
+	enum { DIGITS = 16 };
+	if (n < 3 || n > 2 + DIGITS || p[0] != '0' || (p[1] | 0x20) != 'x')
+		return false;
+	*value = 0;
+	for (size_t i = 2; i < n; i++) {
+		char c = (char)(p[i] | 0x20);
+		bool digit = c >= '0' && c <= '9';
+		if (!digit && (c < 'a' || c > 'f'))
+			return false;
+		*value = *value << 4 | (uint64_t)(digit ? c - '0' : c - 'a' + 10);
+	}
+	return true;
+}
+
+/* A number as JSON writes it, whatever its spelling was. False: it is none. */
+static bool put_number(repair *r, const char *p, size_t n)
+{
+	uint64_t value;
+	tl_json_spelling spelling = tl__json_spelling(p, n);
+	if (spelling == TL_JSON_NUMBER_PLAIN) {
+		tl__buf_put(r->out, p, n);
+	} else if (spelling == TL_JSON_NUMBER_ODD) {
+		char *to = tl__buf_reserve(r->out, n + 2);
+		if (to)
+			r->out->n += (size_t)(tl__json_put_odd_number(to, p, n) - to);
+	} else if (is_hex_number(p, n, &value)) {
+		tl__buf_printf(r->out, "%" PRIu64, value);
+	} else {
+		return false;
+	}
+	if (spelling != TL_JSON_NUMBER_PLAIN)
+		count(r, TL_HEALTH_ODD_NUMBER, p);
+	return true;
 }
 
 /* Something without quotes: number, word, or nothing at all. */
@@ -429,13 +474,12 @@ static tl_kineto_repaired put_word(repair *r)
 	} else if (is_not_a_number(start, n)) {
 		count(r, TL_HEALTH_NOT_A_NUMBER, start);
 		tl__buf_puts(r->out, "null");
-	} else if (is_json_number(start, n)) {
-		tl__buf_put(r->out, start, n);
+	} else if (put_number(r, start, n)) {
+		; /* done */
 	} else if (!n) {
 		count(r, TL_HEALTH_BARE_WORD, start);
 		tl__buf_puts(r->out, "null");
 	} else {
-		/* as text: "+5" and ".5" can still be read as numbers */
 		count(r, TL_HEALTH_BARE_WORD, start);
 		tl__buf_putc(r->out, '"');
 		put_escaped(r, start, p, &ignored, &ignored);

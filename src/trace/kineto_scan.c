@@ -81,6 +81,15 @@ static tl_kineto_field arg_field(const char *key, uint32_t n)
 	return TL_F_NONE;
 }
 
+/* What a key means, however it is written: "n\u0061me" is "name". */
+static tl_kineto_field find_field(const tl_json_token *key, bool args)
+{
+	char room[TL_JSON_KEY];
+	size_t n = key->n;
+	const char *text = key->flags & TL_JSON_ESCAPES ? tl__json_key(room, key->p, &n) : key->p;
+	return args ? arg_field(text, (uint32_t)n) : event_field(text, (uint32_t)n);
+}
+
 static const char *fail(tl_json_scan *scan, const char *p)
 {
 	scan->stop = p;
@@ -123,8 +132,14 @@ static inline const char *scan_field(tl_kineto_event *event, tl_json_scan *scan,
 			return after;
 	}
 	p = tl__json_scan_value(scan, p, token);
-	if (p && token->type == TL_JSON_NUMBER)
+	if (p && token->type == TL_JSON_NUMBER && token->flags) {
 		event->big_integers += token->flags & TL_JSON_BIG_INTEGER ? 1 : 0;
+		event->odd_numbers += token->flags & TL_JSON_ODD_NUMBER ? 1 : 0;
+		if (token->flags & TL_JSON_NO_NUMBER) {
+			event->no_numbers++;
+			token->type = TL_JSON_NULL;
+		}
+	}
 	return p;
 }
 
@@ -181,7 +196,7 @@ static inline const char *scan_key(tl_kineto_keys *keys, tl_json_scan *scan, con
 	if (*p != ':')
 		return fail(scan, p);
 	p = tl__json_blank(p + 1);
-	*field = args ? arg_field(key.p, key.n) : event_field(key.p, key.n);
+	*field = find_field(&key, args);
 	*at = remember(keys, start, p, args, *field);
 	if (last != &keys->key[UNKNOWN])
 		last->next = *at;
@@ -223,7 +238,7 @@ const char *tl__kineto_scan(tl_kineto_event *event, tl_kineto_keys *keys, tl_jso
 {
 	uint8_t at = START_OF_EVENT;
 	event->have = 0;
-	event->keys = event->duplicates = event->big_integers = 0;
+	event->keys = event->duplicates = event->big_integers = event->odd_numbers = event->no_numbers = 0;
 	event->scratch_next = event->scratch;
 	const char *empty = scan_empty(++p);
 	if (empty)

@@ -469,9 +469,9 @@ static void large_values(void **state)
 	tl_trace *trace = load_bytes(text, n);
 	const char *names[] = {"a", "big", "b"};
 	assert_names(trace, names, 3);
-	assert_healthy(trace);
+	assert_only(trace, TL_HEALTH_LONG_ARGUMENT, 1);
 	assert_int_equal(tl_trace_text_bytes(trace), n);
-	assert_int_equal(tl__str_len(trace->store->strings, tl__op_args(trace->store, 1)->dims), 2 * MANY + 1);
+	assert_non_null(strstr(text_of(trace, tl__op_args(trace->store, 1)->dims), "(600001 characters"));
 	/* too large to keep, but everything behind it is there */
 	assert_int_equal(trace->store->metadata_keys.n, 1);
 	assert_string_equal(text_of(trace, trace->store->metadata_values.v[0]), "\"t\"");

@@ -5,19 +5,24 @@
 #include "trace/kineto.h"
 
 #define PS_PER_DAY (INT64_C(86400) * 1000000 * TL_PS_PER_US)
-#define PS_PER_SECOND (INT64_C(1000000) * TL_PS_PER_US)
 
 static bool has_value(const tl_kineto_event *event, tl_kineto_field field)
 {
 	return (event->have & TL_F_BIT(field)) && event->field[field].type != TL_JSON_NULL;
 }
 
-/* Numbers, and strings that hold one. */
-static tl_decimal_code read_decimal(tl_int128 *ps, bool *fraction, const tl_json_token *token)
+/* Numbers, and strings that hold one. 0 or TL_ENOMEM. */
+static int read_decimal(tl_kineto *k, tl_decimal_code *code, tl_int128 *ps, bool *fraction, const tl_json_token *token)
 {
+	*code = TL_DECIMAL_BAD;
 	if (token->type != TL_JSON_NUMBER && token->type != TL_JSON_STRING)
-		return TL_DECIMAL_BAD;
-	return tl__decimal_ps(ps, fraction, token->p, token->n);
+		return 0;
+	size_t n;
+	const char *text = tl__kineto_plain(k, token, &n);
+	if (!text)
+		return TL_ENOMEM;
+	*code = tl__decimal_ps(ps, fraction, text, n);
+	return 0;
 }
 
 static int64_t floor_us(tl_int128 ps)
@@ -26,14 +31,13 @@ static int64_t floor_us(tl_int128 ps)
 	return us > INT64_MAX ? INT64_MAX : us < INT64_MIN ? INT64_MIN : (int64_t)us;
 }
 
-/* Time relative to the base, or TL_TIME_NONE when it does not fit. */
-static tl_time relative(const tl_store *store, tl_int128 ps)
+tl_time tl__kineto_relative(const tl_store *store, tl_int128 ps)
 {
 	tl_int128 time = ps - (tl_int128)store->base_us * TL_PS_PER_US;
 	return time > INT64_MAX || time <= INT64_MIN ? TL_TIME_NONE : (tl_time)time;
 }
 
-static void set_duration(tl_kineto *k, const tl_kineto_event *event, tl_row row, char phase, int64_t offset)
+static int set_duration(tl_kineto *k, const tl_kineto_event *event, tl_row row, char phase, int64_t offset)
 {
 	tl_store *store = k->store;
 	bool in_time = tl__kind_has_time(store->kind[row]);
@@ -45,14 +49,15 @@ static void set_duration(tl_kineto *k, const tl_kineto_event *event, tl_row row,
 		store->flags[row] |= TL_EVENT_NO_DUR;
 		if (phase == 'X' && in_time)
 			tl__health_add(&store->health, TL_HEALTH_MISSING_DURATION, offset, row, 0, NULL);
-		return;
+		return 0;
 	}
-	tl_decimal_code code = read_decimal(&ps, &fraction, &event->field[TL_F_DUR]);
+	tl_decimal_code code;
+	TL_TRY(read_decimal(k, &code, &ps, &fraction, &event->field[TL_F_DUR]));
 	if (fraction)
 		store->flags[row] |= TL_EVENT_DUR_FRACTION;
 	if (code == TL_DECIMAL_OK && ps >= 0 && ps <= 7 * PS_PER_DAY) {
 		store->dur[row] = (tl_time)ps;
-		return;
+		return 0;
 	}
 	store->dur[row] = TL_TIME_NONE;
 	store->flags[row] |= TL_EVENT_BAD_DUR;
@@ -62,6 +67,7 @@ static void set_duration(tl_kineto *k, const tl_kineto_event *event, tl_row row,
 			       : ps < 0               ? TL_HEALTH_NEGATIVE_DURATION
 						      : TL_HEALTH_ABSURD_DURATION,
 			       offset, row, 0, NULL);
+	return 0;
 }
 
 static int set_start(tl_kineto *k, const tl_kineto_event *event, tl_row row, char phase, int64_t offset)
@@ -73,7 +79,7 @@ static int set_start(tl_kineto *k, const tl_kineto_event *event, tl_row row, cha
 
 	store->start[row] = TL_TIME_NONE;
 	if (event->have & TL_F_BIT(TL_F_TS))
-		code = read_decimal(&ps, &fraction, &event->field[TL_F_TS]);
+		TL_TRY(read_decimal(k, &code, &ps, &fraction, &event->field[TL_F_TS]));
 	if (fraction)
 		store->flags[row] |= TL_EVENT_TS_FRACTION;
 	if (code == TL_DECIMAL_BAD) {
@@ -88,11 +94,10 @@ static int set_start(tl_kineto *k, const tl_kineto_event *event, tl_row row, cha
 	}
 	if (!ps) {
 		/* 0 means "no timestamp" to some writers: decided when all is read */
-		if (!k->zero.n)
-			k->first_zero = offset;
-		return TL_VEC_PUSH(&k->zero, row);
+		tl_kineto_zero zero = {.offset = offset, .row = row};
+		return TL_VEC_PUSH(&k->zero, zero);
 	}
-	tl_time time = k->has_base ? relative(store, ps) : TL_TIME_NONE;
+	tl_time time = k->has_base ? tl__kineto_relative(store, ps) : TL_TIME_NONE;
 	if (time == TL_TIME_NONE) {
 		tl_kineto_far far = {.ps = ps, .offset = offset, .row = row};
 		return TL_VEC_PUSH(&k->far, far);
@@ -104,7 +109,7 @@ static int set_start(tl_kineto *k, const tl_kineto_event *event, tl_row row, cha
 
 int tl__kineto_set_time(tl_kineto *k, const tl_kineto_event *event, tl_row row, char phase, int64_t offset)
 {
-	set_duration(k, event, row, phase, offset);
+	TL_TRY(set_duration(k, event, row, phase, offset));
 	TL_TRY(set_start(k, event, row, phase, offset));
 	if (phase == 'B' || phase == 'E') {
 		tl_kineto_span span = {.row = row, .begin = phase == 'B'};
@@ -137,15 +142,14 @@ static void settle_far(tl_kineto *k)
 	}
 	for (size_t i = 0; i < k->far.n; i++) {
 		const tl_kineto_far *far = &k->far.v[i];
-		store->start[far->row] = relative(store, far->ps);
+		store->start[far->row] = tl__kineto_relative(store, far->ps);
 		if (store->start[far->row] == TL_TIME_NONE && tl__kind_has_time(store->kind[far->row]))
 			tl__health_add(&store->health, TL_HEALTH_TIME_OUT_OF_RANGE, far->offset, far->row,
 				       store->dur[far->row], NULL);
 	}
 }
 
-/* First start and last end of the events that are placed in time; false when there is none. */
-static bool extent(const tl_store *store, tl_time *first, tl_time *last)
+bool tl__kineto_extent(const tl_store *store, tl_time *first, tl_time *last)
 {
 	*first = INT64_MAX;
 	*last = INT64_MIN;
@@ -162,38 +166,6 @@ static bool extent(const tl_store *store, tl_time *first, tl_time *last)
 			*last = end;
 	}
 	return *first <= *last;
-}
-
-/*
- * A ts of 0 is a real time in a trace that starts at 0, and "no timestamp" in one whose other
- * events begin long after: at least a second, and longer than the whole rest takes (events that
- * last: a day, since then they were measured).
- */
-static void settle_zero(tl_kineto *k)
-{
-	tl_store *store = k->store;
-	tl_time first, last;
-	tl_int128 gap = 0, span = 0;
-	if (!k->zero.n)
-		return;
-	if (extent(store, &first, &last)) {
-		gap = (tl_int128)store->base_us * TL_PS_PER_US + first;
-		span = (tl_int128)last - first;
-	}
-	int64_t offset = k->first_zero;
-	for (size_t i = 0; i < k->zero.n; i++, offset = -1) {
-		tl_row row = k->zero.v[i];
-		bool in_time = tl__kind_has_time(store->kind[row]), lasts = store->dur[row] > 0;
-		if (gap > span && gap >= (lasts ? PS_PER_DAY : PS_PER_SECOND)) {
-			if (in_time)
-				tl__health_add(&store->health, TL_HEALTH_NO_TIMESTAMP, offset, row, store->dur[row],
-					       NULL);
-			continue;
-		}
-		store->start[row] = relative(store, 0);
-		if (store->start[row] == TL_TIME_NONE && in_time)
-			tl__health_add(&store->health, TL_HEALTH_TIME_OUT_OF_RANGE, offset, row, store->dur[row], NULL);
-	}
 }
 
 static void end_span(tl_store *store, tl_row row, tl_time end)
@@ -249,7 +221,7 @@ static int settle_spans(tl_kineto *k)
 	}
 
 	tl_time first, last;
-	bool any = extent(store, &first, &last);
+	bool any = tl__kineto_extent(store, &first, &last);
 	for (size_t track = 0; track < tracks; track++)
 		for (uint32_t i = open[track]; i != UINT32_MAX; i = before[i]) {
 			tl_row row = k->spans.v[i].row;
@@ -275,14 +247,14 @@ static void doubt_unit(tl_kineto *k)
 	for (size_t row = 0; row < store->n; row++)
 		if (store->flags[row] & (TL_EVENT_TS_FRACTION | TL_EVENT_DUR_FRACTION))
 			return;
-	if (extent(store, &first, &last) && (tl_int128)last - first > 7 * PS_PER_DAY)
+	if (tl__kineto_extent(store, &first, &last) && (tl_int128)last - first > 7 * PS_PER_DAY)
 		tl__health_add(&store->health, TL_HEALTH_UNIT_DOUBT, -1, TL_ROW_NONE, 0, NULL);
 }
 
 int tl__kineto_settle_times(tl_kineto *k)
 {
 	settle_far(k);
-	settle_zero(k);
+	TL_TRY(tl__kineto_settle_zero(k));
 	TL_TRY(settle_spans(k));
 	doubt_unit(k);
 	return 0;

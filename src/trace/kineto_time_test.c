@@ -131,11 +131,108 @@ static void zero_is_no_timestamp_in_a_trace_that_begins_long_after(void **state)
 	assert_int_equal(trace->store->start[2] - trace->store->start[0], US(5));
 	assert_int_equal(trace->store->start[1], trace->store->start[0]);
 	tl_trace_free(trace);
+}
 
-	/* only zeros */
-	trace = load("[" EVENT("kernel", "0", "0") "," EVENT("kernel", "0", "4") "]");
-	assert_healthy(trace);
-	assert_int_equal(trace->store->start[0], 0);
+/* Every event marked '-' has no timestamp, the others have one; findings are those. */
+static void check_zeros(const char *text, const char *marks)
+{
+	tl_trace *trace = load(text);
+	uint64_t none = 0;
+	assert_int_equal(tl_trace_count(trace), strlen(marks));
+	for (tl_row row = 0; marks[row]; row++) {
+		if ((trace->store->start[row] == TL_TIME_NONE) != (marks[row] == '-'))
+			fail_msg("%s: row %u", text, row);
+		none += marks[row] == '-';
+	}
+	assert_only(trace, TL_HEALTH_NO_TIMESTAMP, none);
+	tl_trace_free(trace);
+}
+
+#define LAUNCHED(cat, ts, dur, id)                                                                        \
+	"{\"ph\":\"X\",\"cat\":\"" cat "\",\"name\":\"e\",\"pid\":1,\"tid\":1,\"ts\":" ts ",\"dur\":" dur \
+	",\"args\":{\"correlation\":" id "}}"
+
+/* A trace whose times are small, so that only the events themselves can tell whether 0 is a time. */
+static void zeros_in_a_trace_of_small_times(void **state)
+{
+	(void)state;
+	/* all are 0: nothing was recorded, whether or not events last */
+	check_zeros("[" EVENT("kernel", "0", "0") "," EVENT("kernel", "0", "4") "]", "--");
+	check_zeros("[" EVENT("cpu_op", "0", "0") "," EVENT("kernel", "0", "0.0") "," EVENT("kernel", "0.0", "0") "]",
+		    "---");
+	check_zeros("[" EVENT("cpu_op", "0", "9") "," EVENT("cpu_op", "0", "3") "," EVENT("kernel", "0", "4") "]",
+		    "---");
+	check_zeros("[" EVENT("kernel", "0", "0") "]", "-");
+	/* one event that lasts is a trace that starts at 0 */
+	check_zeros("[" EVENT("kernel", "0", "4") "]", " ");
+	/* events that are placed in no time do not count */
+	check_zeros("[" EVENT("kernel", "0", "4") "," EVENT("kernel", "0", "4") "," EVENT("ac2g", "7", "4") "]", "-- ");
+
+	/* GPU events of no length at 0, host events from 1000 on */
+	check_zeros(
+		"[" EVENT("cpu_op", "1000", "5") "," EVENT("kernel", "0", "0") "," EVENT("kernel", "1100", "10") "]",
+		" - ");
+	/* the same trace a second later: an event of no length like any other */
+	check_zeros("[" EVENT("cpu_op", "1001000", "5") "," EVENT("kernel", "1000000",
+								  "0") "," EVENT("kernel", "1001100", "10") "]",
+		    "   ");
+	/* the host was at work at 0, or before */
+	check_zeros("[" EVENT("cpu_op", "0", "5") "," EVENT("kernel", "0", "0") "," EVENT("kernel", "7", "10") "]",
+		    "   ");
+	check_zeros("[" EVENT("cpu_op", "-3", "5") "," EVENT("kernel", "0", "0") "," EVENT("kernel", "7", "10") "]",
+		    "   ");
+	/* without host events GPU events speak for the trace */
+	check_zeros("[" EVENT("kernel", "0", "3") "," EVENT("kernel", "0", "0") "," EVENT("kernel", "7", "10") "]",
+		    "   ");
+	check_zeros("[" EVENT("kernel", "5", "3") "," EVENT("kernel", "0", "0") "," EVENT("kernel", "7", "10") "]",
+		    " - ");
+
+	/* the launch decides when it is known: it comes after 0, or not */
+	check_zeros("[" EVENT("cpu_op", "0", "50") "," LAUNCHED("cuda_runtime", "20", "2", "4") "," LAUNCHED(
+			    "kernel", "0", "0", "4") "," EVENT("kernel", "30", "10") "]",
+		    "  - ");
+	check_zeros("[" EVENT("cpu_op", "1", "50") "," LAUNCHED("cuda_runtime", "0", "2", "4") "," LAUNCHED(
+			    "kernel", "0", "0", "4") "," EVENT("kernel", "30", "10") "]",
+		    "    ");
+	check_zeros("[" EVENT("cpu_op", "1", "50") "," LAUNCHED("cuda_runtime", "-1", "2", "4") "," LAUNCHED(
+			    "kernel", "0", "0", "4") "," LAUNCHED("kernel", "0", "0", "4") "]",
+		    "    ");
+
+	/* all GPU events at 0 though they last: none has a time */
+	check_zeros(
+		"[" LAUNCHED("cuda_runtime", "20", "2", "4") "," LAUNCHED("cuda_runtime", "30", "2", "5") "," LAUNCHED(
+			"kernel", "0", "6", "4") "," LAUNCHED("kernel", "0", "7", "5") "]",
+		"  --");
+	/* one before its launch is a matter of clocks */
+	check_zeros("[" LAUNCHED("cuda_runtime", "20", "2",
+				 "4") "," LAUNCHED("kernel", "0", "6", "4") "," LAUNCHED("kernel", "40", "7", "5") "]",
+		    "   ");
+	/* from some place on nothing was recorded */
+	check_zeros("[" EVENT("cpu_op", "1000", "5") "," EVENT("cpu_op", "0", "0") "," EVENT(
+			    "kernel", "1100", "10") "," EVENT("cpu_op", "0", "0") "," EVENT("kernel", "0", "0") "]",
+		    " - --");
+	/* a first event of no length */
+	check_zeros("[" EVENT("cpu_op", "0", "0") "," EVENT("cpu_op", "2", "5") "," EVENT("kernel", "5", "10") "]",
+		    "   ");
+	/* spans that begin at 0 have times: their ends say so */
+	check_zeros("[{\"ph\":\"B\",\"cat\":\"cpu_op\",\"name\":\"a\",\"pid\":1,\"tid\":1,\"ts\":0},"
+		    "{\"ph\":\"B\",\"cat\":\"cpu_op\",\"name\":\"b\",\"pid\":1,\"tid\":1,\"ts\":0},"
+		    "{\"ph\":\"E\",\"pid\":1,\"tid\":1,\"ts\":4},{\"ph\":\"E\",\"pid\":1,\"tid\":1,\"ts\":9}]",
+		    "    ");
+}
+
+/* The first byte of the finding is that of the first event concerned, not of metadata before it. */
+static void the_first_zero_is_found(void **state)
+{
+	static const char text[] =
+		"[{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":1,\"ts\":0,\"args\":{\"name\":\"p\"}}," EVENT(
+			"cpu_op", "1000", "5") "," EVENT("kernel", "0", "0") "]";
+	(void)state;
+	tl_trace *trace = load(text);
+	const tl_health_entry *entry = &trace->store->health.entry[TL_HEALTH_NO_TIMESTAMP];
+	assert_int_equal(entry->count, 1);
+	assert_int_equal(entry->first_row, 2);
+	assert_int_equal(entry->first_offset, strstr(text, "{\"ph\":\"X\",\"cat\":\"kernel\"") - text);
 	tl_trace_free(trace);
 }
 
@@ -167,6 +264,14 @@ static void far_from_the_rest(void **state)
 	assert_int_equal(trace->store->health.entry[TL_HEALTH_TIME_OUT_OF_RANGE].first_row, 1);
 	assert_int_equal(trace->store->start[1], TL_TIME_NONE);
 	assert_int_equal(trace->store->start[2] - trace->store->start[0], US(2));
+	tl_trace_free(trace);
+
+	/* all beyond what 64 bits hold: none is placed, each is counted */
+	trace = load("[" EVENT("cpu_op", "1e30", "1") "," EVENT("kernel", "1000000000000000000000000000005.5",
+								"2") "," EVENT("kernel", "1e40", "2") "]");
+	assert_int_equal(found(trace, TL_HEALTH_TIME_OUT_OF_RANGE), 3);
+	for (tl_row row = 0; row < 3; row++)
+		assert_int_equal(trace->store->start[row], TL_TIME_NONE);
 	tl_trace_free(trace);
 
 	/* one wrong time at the front must not throw the others out */
@@ -288,6 +393,8 @@ int main(void)
 		cmocka_unit_test(equal_ends_are_equal),
 		cmocka_unit_test(the_base_changes_nothing),
 		cmocka_unit_test(zero_is_no_timestamp_in_a_trace_that_begins_long_after),
+		cmocka_unit_test(zeros_in_a_trace_of_small_times),
+		cmocka_unit_test(the_first_zero_is_found),
 		cmocka_unit_test(unusable_starts),
 		cmocka_unit_test(far_from_the_rest),
 		cmocka_unit_test(invalid_durations),
