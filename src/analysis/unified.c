@@ -167,13 +167,9 @@ static int add_modelled(builder *b, tl_error *err)
 	return 0;
 }
 
+/* Unlike figures, the column is there when no operation has a model, too, and blank: scripts look for it. */
 static int add_params(builder *b, tl_error *err)
 {
-	bool any = false;
-	for (size_t i = 0; i < b->table->rows && !any; i++)
-		any = b->rows[i].metrics.status == TL_PERF_OK;
-	if (!any)
-		return 0;
 	tl_column *column = tl__table_add(b->table, "perf_params", "", TL_COL_VALUE);
 	if (!column)
 		return tl__nomem(err);

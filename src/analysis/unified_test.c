@@ -64,6 +64,24 @@ static void a_kernel_beside_a_modelled_operation_is_a_row_of_its_own(void **stat
 	fixture_close(&f);
 }
 
+/* Spec 02 section 5.4, column 16: blank, not absent. Figures of models are absent. */
+static void without_any_model_the_column_of_parameters_is_blank(void **state)
+{
+	(void)state;
+	tl_store *s = tl__store_new();
+	tl_fixture_op(s, "my::op", HOST, FORWARD_THREAD, 0, 100);
+	launch_kernel(s, FORWARD_THREAD, "k", 1, 20, 1);
+	fixture f;
+	fixture_open(&f, s);
+	tl_table *t = summary_of(&f);
+	assert_int_equal(tl_table_rows(t), 1);
+	expect_empty(t, 0, "perf_params");
+	assert_int_equal(column_index(t, "perf_params"), column_index(t, "trunc_kernel_details") + 1);
+	assert_true(tl_table_find_column(t, "GFLOPS") < 0);
+	tl_table_free(t);
+	fixture_close(&f);
+}
+
 static void the_outermost_modelled_operation_stands_for_all_below(void **state)
 {
 	(void)state;
@@ -427,6 +445,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_kernel_beside_a_modelled_operation_is_a_row_of_its_own),
+		cmocka_unit_test(without_any_model_the_column_of_parameters_is_blank),
 		cmocka_unit_test(the_outermost_modelled_operation_stands_for_all_below),
 		cmocka_unit_test(an_operation_without_gpu_work_has_no_row),
 		cmocka_unit_test(communication_is_left_out_and_its_neighbours_kept),
