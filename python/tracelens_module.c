@@ -55,12 +55,14 @@ PyMODINIT_FUNC PyInit__core(void)
 	} types[] = {
 		{"Trace", &core_trace_type},   {"Tree", &core_tree_type},         {"Event", &core_event_type},
 		{"Edit", &core_edit_type},     {"Analyzer", &core_analyzer_type}, {"Table", &core_table_type},
-		{"Events", &core_events_type},
+		{"Events", &core_events_type}, {"Report", &core_report_type},
 	};
 	PyObject *module = PyModule_Create(&definition);
 	bool good = module && core_event_setup() && core_timeline_setup() &&
 		    PyModule_AddFunctions(module, core_timeline_methods) == 0 &&
 		    PyModule_AddFunctions(module, core_event_functions) == 0 &&
+		    PyModule_AddFunctions(module, core_model_methods) == 0 &&
+		    PyModule_AddFunctions(module, core_report_methods) == 0 &&
 		    PyModule_AddStringConstant(module, "__version__", tl_version()) == 0;
 	for (size_t i = 0; good && i < sizeof types / sizeof *types; i++)
 		good = PyType_Ready(types[i].type) == 0 &&

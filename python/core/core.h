@@ -78,6 +78,7 @@ struct core_analyzer {
 /** A table. */
 typedef struct core_table {
 	PyObject_HEAD tl_table *table;
+	PyObject *owner; /* of `table`; NULL: the object itself */
 } core_table;
 
 typedef struct core_edit {
@@ -86,7 +87,7 @@ typedef struct core_edit {
 } core_edit;
 
 extern PyTypeObject core_trace_type, core_tree_type, core_event_type, core_events_type, core_analyzer_type,
-	core_table_type, core_edit_type;
+	core_table_type, core_edit_type, core_report_type;
 
 /* ---- errors and texts: core_error.c ---- */
 
@@ -112,6 +113,8 @@ bool core_take_rows(tl_row **out, size_t *n, PyObject *sequence, core_tree *tree
 
 /** Takes over `table`; NULL with an exception. */
 PyObject *core_table_new(tl_table *table);
+/** A view of a table that belongs to `owner`. */
+PyObject *core_table_view(const tl_table *table, PyObject *owner);
 /** A JSON text as Python values. */
 PyObject *core_parse_json(const char *text, size_t n);
 
@@ -161,9 +164,14 @@ PyObject *core_event_overlay(core_tree *tree, tl_row row);
 PyObject *core_events_new(core_tree *tree);
 bool core_event_setup(void);
 
+/* ---- analysers: core_analyzer.c ---- */
+
+/** Registers the models and categories of `self` on `analyzer`. False: exception set. */
+bool core_analyzer_register(core_analyzer *self, tl_analyzer *analyzer);
+
 /* ---- functions of the module ---- */
 
-extern PyMethodDef core_timeline_methods[], core_event_functions[];
+extern PyMethodDef core_timeline_methods[], core_model_methods[], core_report_methods[], core_event_functions[];
 bool core_timeline_setup(void);
 
 #endif

@@ -142,7 +142,7 @@ static int evaluate(void *user, const tl_model_input *in, tl_model_result *out, 
 }
 
 /* Items of `models` are tuples, which the analyser keeps as long as the library may call them. */
-static bool register_models(core_analyzer *self)
+bool core_analyzer_register(core_analyzer *self, tl_analyzer *analyzer)
 {
 	Py_ssize_t n = self->models ? PyList_GET_SIZE(self->models) : 0;
 	tl_error err = TL_ERROR_INIT;
@@ -156,7 +156,7 @@ static bool register_models(core_analyzer *self)
 					       &desc.sheet, &call->function, &(PyObject *){NULL}))
 			return false;
 		call->analyzer = self;
-		int code = tl_analyzer_register_model(self->analyzer, &desc, &err);
+		int code = tl_analyzer_register_model(analyzer, &desc, &err);
 		if (code < 0) {
 			core_raise(code, &err);
 			return false;
@@ -167,7 +167,7 @@ static bool register_models(core_analyzer *self)
 		const char *name, *category;
 		if (!PyArg_ParseTuple(PyList_GET_ITEM(self->categories, i), "ss", &name, &category))
 			return false;
-		int code = tl_analyzer_set_category(self->analyzer, name, category, &err);
+		int code = tl_analyzer_set_category(analyzer, name, category, &err);
 		if (code < 0) {
 			core_raise(code, &err);
 			return false;
@@ -188,7 +188,7 @@ static tl_analyzer *enter(core_analyzer *self)
 		int code = tl_analyzer_new(&self->analyzer, self->tree->tree, &self->options, &err);
 		if (code < 0) {
 			core_raise(code, &err);
-		} else if (!register_models(self)) {
+		} else if (!core_analyzer_register(self, self->analyzer)) {
 			tl_analyzer_free(self->analyzer);
 			self->analyzer = NULL;
 		}

@@ -151,21 +151,6 @@ static PyObject *softmax_time(PyObject *module, PyObject *args)
 
 /* ---- names ---- */
 
-static PyObject *builtin_models(PyObject *module, PyObject *unused)
-{
-	tl_builtin_model m;
-	PyObject *list = PyList_New(0);
-	(void)module;
-	(void)unused;
-	for (size_t i = 0; list && tl_model_builtin_at(i, &m); i++) {
-		PyObject *item = Py_BuildValue("(szzz)", m.name, m.category, m.bwd_category, m.sheet);
-		if (!item || PyList_Append(list, item) < 0)
-			Py_CLEAR(list);
-		Py_XDECREF(item);
-	}
-	return list;
-}
-
 static PyObject *category_only(PyObject *module, PyObject *unused)
 {
 	const char *name, *category;
@@ -216,20 +201,18 @@ static PyObject *gemm_kernel(PyObject *module, PyObject *name)
 			     (long long)g.tile_n, (long long)g.tile_k);
 }
 
-static PyObject *platforms(PyObject *module, PyObject *unused)
+static bool set_number(PyObject *dict, const char *key, double value)
 {
-	const char *name;
-	PyObject *list = PyList_New(0);
-	(void)module;
-	(void)unused;
-	for (size_t i = 0; list && (name = tl_arch_bundled(i)); i++)
-		if (core_collect(list, name, strlen(name)) < 0)
-			Py_CLEAR(list);
-	return list;
+	PyObject *number = number_or_none(value);
+	bool good = number && PyDict_SetItemString(dict, key, number) == 0;
+	Py_XDECREF(number);
+	return good;
 }
 
 static PyObject *platform(PyObject *module, PyObject *name)
 {
+	static const char *const figures[] = {"mem_bw_gbps", "memory_gb",  "num_cus",
+					      "freq_mhz",    "l1_bw_gbps", "gemm_units_per_cu"};
 	const char *text = core_utf8(name, "the name of a platform"), *spec;
 	tl_arch *arch;
 	tl_error err = TL_ERROR_INIT;
@@ -241,14 +224,16 @@ static PyObject *platform(PyObject *module, PyObject *name)
 	bool good = rates && peaks;
 	for (size_t i = 0; good && (spec = tl_arch_spec(arch, i)); i++) {
 		bool is_peak;
-		PyObject *rate = PyFloat_FromDouble(tl_arch_rate(arch, spec, &is_peak) / 1e12);
-		good = rate && PyDict_SetItemString(is_peak ? peaks : rates, spec, rate) == 0;
-		Py_XDECREF(rate);
+		double rate = tl_arch_rate(arch, spec, &is_peak);
+		good = set_number(is_peak ? peaks : rates, spec, rate / 1e12);
 	}
-	PyObject *result = good ? Py_BuildValue("{sssdsdsOsO}", "name", tl_arch_name(arch), "mem_bw_gbps",
-						tl_arch_bandwidth(arch) / 1e9, "memory_gb", tl_arch_memory(arch) / 1e9,
-						"max_achievable_tflops", rates, "peak_tflops", peaks)
+	PyObject *result = good ? Py_BuildValue("{sssOsO}", "name", tl_arch_name(arch), "max_achievable_tflops", rates,
+						"peak_tflops", peaks)
 				: NULL;
+	for (size_t i = 0; result && i < sizeof figures / sizeof *figures; i++)
+		if (tl_arch_number(arch, figures[i]) > 0 &&
+		    !set_number(result, figures[i], tl_arch_number(arch, figures[i])))
+			Py_CLEAR(result);
 	Py_XDECREF(rates);
 	Py_XDECREF(peaks);
 	tl_arch_free(arch);
@@ -266,8 +251,6 @@ PyMethodDef core_model_methods[] = {
 	 "that are None count as not given."},
 	{"softmax_time", softmax_time, METH_VARARGS,
 	 "softmax_time(arch_json, M, N, bytes_per_element, B, force_to_l1, backward, num_cus)\n--\n\nTime in µs."},
-	{"builtin_models", builtin_models, METH_NOARGS,
-	 "builtin_models()\n--\n\nList of (operation, category, backward category, sheet)."},
 	{"category_only", category_only, METH_NOARGS,
 	 "category_only()\n--\n\nOperations that have a category but no model, as a dict."},
 	{"model_category", model_category, METH_VARARGS,
@@ -276,7 +259,6 @@ PyMethodDef core_model_methods[] = {
 	 "dtype_info(name)\n--\n\n(bytes an element or 0, precision or None) of a dtype as traces name it."},
 	{"gemm_kernel", gemm_kernel, METH_O,
 	 "gemm_kernel(name)\n--\n\n(transpose A, transpose B, tile M, N, K) from the name of a kernel, or None."},
-	{"platforms", platforms, METH_NOARGS, "platforms()\n--\n\nNames of the bundled GPU platforms."},
 	{"platform", platform, METH_O, "platform(name)\n--\n\nA bundled platform as a dict. KeyError."},
 	{NULL, NULL, 0, NULL},
 };

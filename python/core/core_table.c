@@ -337,19 +337,34 @@ static PyObject *arrow_stream(core_table *self, PyObject *args, PyObject *keywor
 	return capsule;
 }
 
-PyObject *core_table_new(tl_table *table)
+static PyObject *table_of(tl_table *table, PyObject *owner)
 {
 	core_table *self = PyObject_New(core_table, &core_table_type);
-	if (self)
-		self->table = table;
-	else
-		tl_table_free(table);
+	if (!self)
+		return NULL;
+	self->table = table;
+	self->owner = Py_XNewRef(owner);
 	return (PyObject *)self;
+}
+
+PyObject *core_table_new(tl_table *table)
+{
+	PyObject *self = table_of(table, NULL);
+	if (!self)
+		tl_table_free(table);
+	return self;
+}
+
+PyObject *core_table_view(const tl_table *table, PyObject *owner)
+{
+	return table_of((tl_table *)(uintptr_t)table, owner);
 }
 
 static void dealloc(core_table *self)
 {
-	tl_table_free(self->table);
+	if (!self->owner)
+		tl_table_free(self->table);
+	Py_XDECREF(self->owner);
 	PyObject_Free(self);
 }
 
