@@ -359,6 +359,38 @@ static int safe_move(lua_State *L)
 	return 1;
 }
 
+/* sort(t [, before]) and concat(t, ...): those of Lua, in the upvalue, once their work is charged. */
+static int charged(lua_State *L, bool sort)
+{
+	luaL_checktype(L, 1, LUA_TTABLE);
+	uint64_t n = lua_rawlen(L, 1), cost = n / 4;
+	for (uint64_t left = n; sort && left > 1; left /= 2)
+		cost += n / 4;
+	tl__sandbox_charge(L, cost);
+	lua_pushvalue(L, lua_upvalueindex(1));
+	lua_insert(L, 1);
+	lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
+	return lua_gettop(L);
+}
+
+static int safe_sort(lua_State *L)
+{
+	return charged(L, true);
+}
+
+static int safe_concat(lua_State *L)
+{
+	return charged(L, false);
+}
+
+/* Replaces a function of the library on top of the stack by one that has it as its upvalue. */
+static void wrap(lua_State *L, const char *name, lua_CFunction with)
+{
+	lua_getfield(L, -1, name);
+	lua_pushcclosure(L, with, 1);
+	lua_setfield(L, -2, name);
+}
+
 /* ---- opening ---- */
 
 static void open_library(lua_State *L, const char *name, lua_CFunction open, const char *const *without,
@@ -396,6 +428,8 @@ static int open_all(lua_State *L)
 	lua_pushboolean(L, 0);
 	lua_setfield(L, -2, "__metatable");
 	open_library(L, LUA_TABLIBNAME, luaopen_table, NULL, table);
+	wrap(L, "sort", safe_sort);
+	wrap(L, "concat", safe_concat);
 	open_library(L, LUA_UTF8LIBNAME, luaopen_utf8, not_utf8, none);
 	open_library(L, LUA_MATHLIBNAME, luaopen_math, NULL, none);
 	/* the same numbers each time: so are reports */

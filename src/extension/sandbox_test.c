@@ -160,6 +160,8 @@ static const char *const endless[] = {
 	"string.gsub('x', '.', function() while true do end end)",
 	"tostring(setmetatable({}, { __tostring = function() while true do end end }))",
 	"table.move({}, 1, 1 << 50, 2)",
+	"local t = {} for i = 1, 50000 do t[i] = 0 end while true do table.sort(t) end",
+	"local t = {} for i = 1, 50000 do t[i] = 0 end while true do table.concat(t, '', 1, 0) end",
 	"local t = setmetatable({}, { __len = function() return 1 << 60 end }) while true do table.insert(t, 1, 0) end",
 	"while true do local s = ('x'):rep(1 << 20) end",
 	"string.find(('a'):rep(5000), ('.-'):rep(12) .. 'b')",
