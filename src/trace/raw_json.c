@@ -130,18 +130,24 @@ static bool is_valid(const char *p, const char *end)
 
 /* ---- making it so ---- */
 
+static bool is_utf8(const char *text, size_t n)
+{
+	for (size_t i = 0; i < n;) {
+		uint32_t code;
+		size_t taken = (uint8_t)text[i] < 0x80 ? 1 : tl__utf8_decode(text + i, n - i, &code);
+		if (!taken)
+			return false;
+		i += taken;
+	}
+	return true;
+}
+
 /* Bytes that are no UTF-8 become U+FFFD. */
 static void put_utf8(tl_buf *out, const char *text, size_t n)
 {
 	for (size_t i = 0; i < n;) {
 		uint32_t code;
-		size_t start = i, taken;
-		while (i < n && (uint8_t)text[i] < 0x80)
-			i++;
-		tl__buf_put(out, text + start, i - start);
-		if (i == n)
-			return;
-		taken = tl__utf8_decode(text + i, n - i, &code);
+		size_t taken = tl__utf8_decode(text + i, n - i, &code);
 		if (taken)
 			tl__buf_put(out, text + i, taken);
 		else
@@ -201,20 +207,16 @@ static int put_members(tl_buf *out, const char *text, size_t n, int levels)
 	return 0;
 }
 
-int tl__raw_to_json(tl_buf *out, const char *text, size_t n)
+/* Compact text that is not valid as it is. */
+static int put_repaired(tl_buf *out, const char *text, size_t n)
 {
 	static const char padding[TL_JSON_PAD];
-	tl_buf compact = {0}, clean = {0};
+	tl_buf clean = {0};
 	int code = 0;
-	if (!n) {
-		tl__buf_puts(out, "{}");
-		return out->failed ? TL_ENOMEM : 0;
-	}
-	tl__json_compact(&compact, text, n);
-	put_utf8(&clean, compact.v ? compact.v : "", compact.n);
+	put_utf8(&clean, text, n);
 	size_t size = clean.n;
 	tl__buf_put(&clean, padding, sizeof padding);
-	if (compact.failed || clean.failed)
+	if (clean.failed)
 		code = TL_ENOMEM;
 	else if (is_valid(clean.v, clean.v + size))
 		tl__buf_put(out, clean.v, size);
@@ -222,7 +224,27 @@ int tl__raw_to_json(tl_buf *out, const char *text, size_t n)
 		code = put_members(out, clean.v, size, 1); /* the event, and its arguments */
 	else
 		code = put_doubtful(out, clean.v, size);
-	tl__buf_free(&compact);
 	tl__buf_free(&clean);
+	return code;
+}
+
+int tl__raw_to_json(tl_buf *out, const char *text, size_t n)
+{
+	size_t start = out->n;
+	if (!n)
+		tl__buf_puts(out, "{}");
+	else
+		tl__json_compact(out, text, n);
+	if (out->failed)
+		return TL_ENOMEM;
+	const char *made = out->v + start;
+	size_t size = out->n - start;
+	if (is_utf8(made, size) && is_valid(made, made + size))
+		return 0;
+	tl_buf broken = {0};
+	tl__buf_put(&broken, made, size);
+	out->n = start;
+	int code = broken.failed ? TL_ENOMEM : put_repaired(out, broken.v ? broken.v : "", broken.n);
+	tl__buf_free(&broken);
 	return out->failed ? TL_ENOMEM : code;
 }
