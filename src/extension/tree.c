@@ -248,7 +248,7 @@ static uint64_t budget(uint64_t base, uint64_t events, uint64_t each)
 
 static int edit_tree(tl_extension *x, tl_tree *tree, tl_error *err)
 {
-	enum { INSTRUCTIONS_AN_EVENT = 1000, BYTES_AN_EVENT = 64 };
+	enum { INSTRUCTIONS_AN_EVENT = 1000, BYTES_AN_EVENT = 200 };
 	uint64_t events = tree->store->n;
 	TL_TRY(tl_edit_begin(&x->edit, tree, err));
 	x->changed = false;
