@@ -37,8 +37,9 @@ typedef struct tl_analyzer_options {
 	bool overlap;          /**< columns of the kernels that run at the same time */
 	bool call_stack;       /**< nn.Modules above each operation: columns `call_stack` and `parent_module` */
 	bool first_occurrence; /**< column `ts` of launchers, µs */
-	const char *inductor_cache_dir; /**< where Inductor keeps the kernels that it compiled; default NULL: not read */
-	const tl_arch *arch;   /**< adds roofline columns; must outlive the analyser; default NULL: none */
+	const char
+		*inductor_cache_dir; /**< where Inductor keeps the kernels that it compiled; default NULL: not read */
+	const tl_arch *arch;         /**< adds roofline columns; must outlive the analyser; default NULL: none */
 } tl_analyzer_options;
 
 /** @param tree must outlive the analyser. TL_EINVAL, TL_ENOMEM. */
@@ -135,6 +136,11 @@ TL_API int tl_analyzer_family_metrics(tl_table **out, tl_analyzer *analyzer, con
 				      const tl_metrics_options *options, tl_error *err);
 /** Names of the families, those of registered models included, in the order of their sheets; NULL past the last. */
 TL_API const char *tl_analyzer_family(const tl_analyzer *analyzer, size_t index);
+/**
+ * Names of the operations that have a model, the built-in ones before others that were registered, each once; NULL past
+ * the last. Generated kernels, which are known by how their names begin, are not among them.
+ */
+TL_API const char *tl_analyzer_operation(const tl_analyzer *analyzer, size_t index);
 /**
  * Family of an operation by its exact name ("aten::mm": "GEMM"), or NULL when it has no model; and its category as
  * reports show it ("GEMM", "NORM_fwd", "other"), where `first_kernel` is the name of its first kernel or NULL. Belong

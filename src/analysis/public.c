@@ -111,6 +111,21 @@ const char *tl_analyzer_family(const tl_analyzer *a, size_t index)
 	return index < n ? families[index] : NULL;
 }
 
+const char *tl_analyzer_operation(const tl_analyzer *a, size_t index)
+{
+	size_t n;
+	const tl_perf_model *builtin = tl__perf_models(&n);
+	if (index < n)
+		return builtin[index].name;
+	index -= n;
+	for (size_t i = 0; i < a->models.models.n; i++) {
+		const char *name = a->models.models.v[i]->model.name;
+		if (!tl__perf_model_exact(name, strlen(name)) && index-- == 0)
+			return name;
+	}
+	return NULL;
+}
+
 const char *tl_analyzer_family_of(tl_analyzer *a, const char *name)
 {
 	tl_str id = name ? tl__interns(a->strings, name) : TL_STR_FAIL;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analysis/analysis_fixture.h"
+#include "tracelens/model.h"
 #include "tracelens/perf.h"
 
 /*
@@ -269,6 +270,37 @@ static void families_and_categories(void **state)
 	fixture_close(&f);
 }
 
+static int no_cost(void *user, const tl_model_input *in, tl_model_result *out, tl_error *err)
+{
+	(void)user, (void)in, (void)out, (void)err;
+	return 0;
+}
+
+/* Each once, all with a family; a registered one in place of a built-in one does not come again. */
+static void operations_with_a_model(void **state)
+{
+	(void)state;
+	fixture f;
+	open_model(&f, false);
+	tl_model_desc mine = {.name = "mine::op", .category = "Mine", .sheet = "Mine", .eval = no_cost};
+	tl_model_desc mm = {.name = "aten::mm", .eval = no_cost};
+	size_t n = 0, mms = 0, before = 0;
+	while (tl_analyzer_operation(f.a, before))
+		before++;
+	assert_int_equal(tl_analyzer_register_model(f.a, &mm, NULL), 0);
+	assert_int_equal(tl_analyzer_register_model(f.a, &mine, NULL), 0);
+	for (const char *name; (name = tl_analyzer_operation(f.a, n)) != NULL; n++) {
+		assert_non_null(tl_analyzer_family_of(f.a, name));
+		mms += strcmp(name, "aten::mm") == 0;
+	}
+	assert_int_equal(n, before + 1);
+	assert_int_equal(mms, 1);
+	assert_string_equal(tl_analyzer_operation(f.a, n - 1), "mine::op");
+	assert_string_equal(tl_analyzer_family_of(f.a, "mine::op"), "Mine");
+	assert_null(tl_analyzer_operation(f.a, SIZE_MAX));
+	fixture_close(&f);
+}
+
 static void the_other_tables(void **state)
 {
 	(void)state;
@@ -467,6 +499,7 @@ int main(void)
 		cmocka_unit_test(metrics_of_given_events),
 		cmocka_unit_test(rooflines_with_an_architecture),
 		cmocka_unit_test(families_and_categories),
+		cmocka_unit_test(operations_with_a_model),
 		cmocka_unit_test(the_other_tables),
 		cmocka_unit_test(nodes_as_a_table),
 		cmocka_unit_test(bad_use_is_answered),
