@@ -77,7 +77,10 @@ int tl__unified_perf_summary(tl_table **out, const tl_table *unified, const tl_s
  * kernel has are left out.
  */
 int tl__kernels(tl_table **out, tl_analyzer *a, tl_error *err);
-int tl__kernel_summary(tl_table **out, tl_analyzer *a, const tl_table *kernels, tl_error *err);
+
+/* analysis/kernel_summary.c: spec 02 section 9.2 */
+/** One row for kernels of one name and stream below one operation; does not need the kernel table. */
+int tl__kernel_summary(tl_table **out, tl_analyzer *a, tl_error *err);
 
 /* analysis/short_kernels.c: spec 02 section 9.3; from the kernel table */
 /** Rows: `bins`, or none when no kernel is short. TL_EINVAL: bins < 1. */

@@ -366,12 +366,8 @@ int tl_analyzer_kernels(tl_table **out, tl_analyzer *a, const tl_kernel_options 
 
 int tl_analyzer_kernel_summary(tl_table **out, tl_analyzer *a, tl_error *err)
 {
-	tl_table *kernels;
 	*out = NULL;
-	TL_TRY(tl__kernels(&kernels, a, err));
-	int code = hand_out(out, tl__kernel_summary(out, a, kernels, err), err);
-	tl_table_free(kernels);
-	return code;
+	return hand_out(out, tl__kernel_summary(out, a, err), err);
 }
 
 static int short_kernel_options(tl_short_kernel_options *out, const tl_short_kernel_options *given, tl_error *err)

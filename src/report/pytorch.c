@@ -159,18 +159,15 @@ static int add_short_kernel_sheets(report_build *b, const tl_table *kernels)
 
 static int add_kernel_sheets(report_build *b)
 {
-	if (!b->options->enable_kernel_summary && !b->options->short_kernel_study)
-		return 0;
 	tl_table *kernels, *sheet;
-	TL_TRY(tl__kernels(&kernels, b->analyzer, b->err));
-	int code = 0;
-	if (b->options->enable_kernel_summary && tl_table_rows(kernels)) {
-		code = tl__kernel_summary(&sheet, b->analyzer, kernels, b->err);
-		if (code == 0)
-			code = add_sheet(b, sheet, false);
+	if (b->options->enable_kernel_summary) {
+		TL_TRY(tl__kernel_summary(&sheet, b->analyzer, b->err));
+		TL_TRY(add_sheet(b, sheet, false));
 	}
-	if (code == 0 && b->options->short_kernel_study)
-		code = add_short_kernel_sheets(b, kernels);
+	if (!b->options->short_kernel_study)
+		return 0;
+	TL_TRY(tl__kernels(&kernels, b->analyzer, b->err));
+	int code = add_short_kernel_sheets(b, kernels);
 	tl_table_free(kernels);
 	return code;
 }

@@ -112,12 +112,13 @@ static size_t template_room(const tl_column *column, size_t row, size_t i)
 	return record && record->kind == TL_V_DICT ? 2 * (size_t)record->n : 4;
 }
 
-static uint32_t put_statistics(tl_value *items, const statistics *s)
+/* `events` counts all kernels; the statistics are those of kernels with a usable time. */
+static uint32_t put_statistics(tl_value *items, const statistics *s, size_t events)
 {
 	const tl_value none = TL_VALUE_NONE;
 	uint32_t n = 0;
 	items[n++] = KEY("count");
-	items[n++] = TL_VALUE_INT((int64_t)s->count);
+	items[n++] = TL_VALUE_INT((int64_t)events);
 	items[n++] = KEY("total_duration_us");
 	items[n++] = TL_VALUE_DOUBLE(s->total);
 	items[n++] = KEY("mean_duration_us");
@@ -159,7 +160,7 @@ static int summary_record(tl_table *out, const summary *s, size_t i, tl_value *r
 	if (!items)
 		return TL_ENOMEM;
 	uint32_t n = put_template(s->table, s->column, s->rows[0], i, items);
-	n += put_statistics(items + n, &measured);
+	n += put_statistics(items + n, &measured, s->n);
 	*record = (tl_value){.kind = TL_V_DICT, .n = n / 2, .items = items};
 	return 0;
 }

@@ -162,9 +162,10 @@ int tl__table_add_percentages(tl_table *table, const char *column, tl_error *err
 /**
  * Adds to `out` the summary of the kernel lists of each group ("summarise-kernels", spec 02 section 1.5)
  * as a VALUE column of lists of records, named `name`. The source is a KERNELS column, or a VALUE column of lists
- * of records with "dur" in microseconds. A missing source adds nothing. Durations that are TL_TIME_NONE are not
- * counted. Call stacks are not part of a summary. A group without kernels gets an empty list. Names point into the
- * pool of `table`, so `out` shares it or tl__table_own_values is called before it goes.
+ * of records with "dur" in microseconds. A missing source adds nothing. Kernels whose duration is
+ * TL_TIME_NONE are counted; sums and statistics are those of the others. Call stacks are not part of a summary. A group
+ * without kernels gets an empty list. Names point into the pool of `table`, so `out` shares it or tl__table_own_values
+ * is called before it goes.
  */
 int tl__table_summarize_kernels(tl_table *out, const char *name, const tl_groups *groups, const tl_table *table,
 				const char *source, tl_error *err);

@@ -64,7 +64,7 @@ static void template_length_and_order(void **state)
 	assert_int_equal(tl__column_set_null(t, c, 5), 0);
 	tl_table *out = summarize(t, "kernel_details");
 	expect_text(out, "summary", 0,
-		    "[{'name': 'a', 'stream': None, 'count': 1, 'total_duration_us': 1.0, 'mean_duration_us': 1.0, "
+		    "[{'name': 'a', 'stream': None, 'count': 2, 'total_duration_us': 1.0, 'mean_duration_us': 1.0, "
 		    "'median_duration_us': 1.0, 'std_dev_duration_us': 0.0, 'min_duration_us': 1.0, "
 		    "'max_duration_us': 1.0}, "
 		    "{'name': 'c', 'stream': 1, 'count': 2, 'total_duration_us': 2.0, 'mean_duration_us': 1.0, "
@@ -113,7 +113,7 @@ static void records_made_elsewhere(void **state)
 				    "[{\"name\": \"nccl\", \"dur\": null}]"});
 	tl_table *out = summarize(t, "overlaps");
 	expect_text(out, "summary", 0,
-		    "[{'name': 'nccl', 'stream': 's', 'overlap_pct': 0.25, 'count': 2, 'total_duration_us': 3.5, "
+		    "[{'name': 'nccl', 'stream': 's', 'overlap_pct': 0.25, 'count': 3, 'total_duration_us': 3.5, "
 		    "'mean_duration_us': 1.75, 'median_duration_us': 1.75, 'std_dev_duration_us': 0.25, "
 		    "'min_duration_us': 1.5, 'max_duration_us': 2.0}]");
 	tl_table_free(out);

@@ -84,7 +84,9 @@ int tl__busy_time(tl_time *out, const tl_store *store, const tl_row *rows, size_
 /* ---- breakdown ---- */
 
 typedef struct {
-	tl_interval_buf all, of[3]; /* by tl_gpu_class */
+	size_t events;
+	tl_interval_buf of[3]; /* by tl_gpu_class */
+	tl_interval_buf all;   /* of them all, where gaps between them are asked for */
 	tl_interval_buf rest, rest2;
 	tl_map class_of; /* by name and kind: few names, many events */
 } tl_sorting;
@@ -126,7 +128,7 @@ static void split_idle(tl_breakdown *out, const tl_interval_buf *all, double thr
 
 static int add(tl_sorting *g, tl_interval interval, tl_gpu_class class)
 {
-	TL_TRY(TL_VEC_PUSH(&g->all, interval));
+	g->events++;
 	return TL_VEC_PUSH(&g->of[class], interval);
 }
 
@@ -163,10 +165,23 @@ static int sort_list(tl_sorting *g, const tl_gpu_event_list *events)
 	return 0;
 }
 
+/* From the first start to the last end. */
+static tl_time span(const tl_sorting *g)
+{
+	tl_time first = INT64_MAX, last = INT64_MIN;
+	for (int class = 0; class < 3; class ++) {
+		const tl_interval_buf *v = &g->of[class];
+		if (v->n && v->v[0].start < first)
+			first = v->v[0].start;
+		if (v->n && v->v[v->n - 1].end > last)
+			last = v->v[v->n - 1].end;
+	}
+	return first <= last ? last - first : 0;
+}
+
 static int measure(tl_sorting *g, tl_breakdown *out)
 {
-	out->events = g->all.n;
-	g->all.n = tl__intervals_merge(g->all.v, g->all.n);
+	out->events = g->events;
 	for (int class = 0; class < 3; class ++)
 		g->of[class].n = tl__intervals_merge(g->of[class].v, g->of[class].n);
 	const tl_interval_buf *computation = &g->of[TL_GPU_COMPUTATION], *communication = &g->of[TL_GPU_COMMUNICATION];
@@ -174,15 +189,28 @@ static int measure(tl_sorting *g, tl_breakdown *out)
 	out->computation = length(computation);
 	out->total_comm = length(communication);
 	out->total_memcpy = length(memcpy_);
-	out->busy = length(&g->all);
 	TL_TRY(subtract(&g->rest, computation, communication));
 	out->exposed_comm = length(&g->rest);
 	TL_TRY(subtract(&g->rest, computation, memcpy_));
 	TL_TRY(subtract(&g->rest2, communication, &g->rest));
 	out->exposed_memcpy = length(&g->rest2);
-	if (out->events)
-		out->total = g->all.v[g->all.n - 1].end - g->all.v[0].start;
+	/* what is exposed of a class is what the classes before it leave: together they are the union */
+	out->busy = out->computation + out->exposed_comm + out->exposed_memcpy;
+	out->total = span(g);
 	out->idle = out->total - out->busy;
+	return 0;
+}
+
+static int unite(tl_sorting *g)
+{
+	for (int class = 0; class < 3; class ++) {
+		size_t n = g->of[class].n;
+		TL_TRY(TL_VEC_RESERVE(&g->all, n));
+		if (n)
+			memcpy(g->all.v + g->all.n, g->of[class].v, n * sizeof *g->all.v);
+		g->all.n += n;
+	}
+	g->all.n = tl__intervals_merge(g->all.v, g->all.n);
 	return 0;
 }
 
@@ -191,6 +219,8 @@ static int finish(tl_sorting *g, int code, tl_breakdown *out, const double *micr
 {
 	if (!code)
 		code = measure(g, out);
+	if (!code && micro_idle_us)
+		code = unite(g);
 	if (!code && micro_idle_us)
 		split_idle(out, &g->all, *micro_idle_us);
 	TL_VEC_FREE(&g->all);
