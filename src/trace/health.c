@@ -171,21 +171,32 @@ static tl_health_entry merged(const tl_store *store, const tl_health *more, int 
 enum { KIND, COUNT, TIME, BYTE, UID, REPAIR, MEANING, EXAMPLE, COLUMNS };
 
 /* The meaning of a finding, which may depend on how much there is; `room` holds what is made up. */
-static const char *meaning_of(int kind, const tl_health_entry *entry, char room[256])
+static const char *meaning_of(int kind, const tl_store *store, const tl_health_entry *entry, char room[512])
 {
-	if (kind != TL_HEALTH_STREAM_OVERRUN)
+	switch (kind) {
+	case TL_HEALTH_STREAM_OVERRUN:
+		snprintf(room, 512,
+			 "%s --clip_stream_overruns ends them where that one starts, which takes %.3f ms off.",
+			 kinds[kind].text, (double)entry->time / 1e9);
+		return room;
+	case TL_HEALTH_SEVERAL_DOCUMENTS:
+		snprintf(room, 512,
+			 "%s Times of operations and kernels are summed over all %u of them; the GPU timeline is their "
+			 "union: "
+			 "what runs at the same time counts once.",
+			 kinds[kind].text, store->sources);
+		return room;
+	default:
 		return kinds[kind].text;
-	snprintf(room, 256, "%s --clip_stream_overruns ends them where that one starts, which takes %.3f ms off.",
-		 kinds[kind].text, (double)entry->time / 1e9);
-	return room;
+	}
 }
 
-static int fill_row(const tl_table *table, tl_column *column[COLUMNS], size_t row, int kind,
+static int fill_row(const tl_table *table, tl_column *column[COLUMNS], size_t row, int kind, const tl_store *store,
 		    const tl_health_entry *entry)
 {
 	tl_str name = tl__interns(table->strings, kinds[kind].name);
-	char room[256];
-	tl_str meaning = tl__interns(table->strings, meaning_of(kind, entry, room));
+	char room[512];
+	tl_str meaning = tl__interns(table->strings, meaning_of(kind, store, entry, room));
 	tl_str example = entry->detail[0] ? tl__interns(table->strings, entry->detail) : TL_STR_NONE;
 	if (name == TL_STR_FAIL || meaning == TL_STR_FAIL || example == TL_STR_FAIL)
 		return TL_ENOMEM;
@@ -239,7 +250,7 @@ int tl__health_table(tl_table **out, const tl_store *store, const tl_health *mor
 		tl_health_entry entry = merged(store, more, i);
 		if (!entry.count)
 			continue;
-		if (fill_row(table, column, row++, i, &entry) < 0) {
+		if (fill_row(table, column, row++, i, store, &entry) < 0) {
 			tl_table_free(table);
 			return tl__nomem(err);
 		}
