@@ -37,8 +37,8 @@ typedef struct tl_extension_options {
 	 * event, for the tree functions; evaluations together may take 1000 times as many. 0: ten million.
 	 */
 	uint64_t max_instructions;
-	size_t max_memory; /**< bytes that the file and its data may take, in tree functions 200 more for each event; 0:
-			      128 MB */
+	/** Bytes that the file and its data may take, in tree functions 200 more for each event; 0: 128 MB. */
+	size_t max_memory;
 	/**
 	 * Receives a line that the file prints, and notes about models that failed; `text` ends with NUL, without a
 	 * newline. NULL: dropped.

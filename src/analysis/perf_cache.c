@@ -65,7 +65,7 @@ static int fill_models(tl_analyzer *a, struct tl_perf_cache *c)
 		return TL_ENOMEM;
 	/* registered models last, so that they replace built-in ones of their name */
 	for (size_t i = 0; i < n + more->models.n; i++) {
-		const tl_perf_model *model = i < n ? &models[i] : &more->models.v[i - n]->model;
+		const tl_perf_model *model = i < n ? &models[i] : &more->models.v[i - n].model;
 		tl_str id = tl__strings_find(a->strings, model->name, strlen(model->name));
 		TL_TRY(TL_VEC_PUSH(&c->models, model));
 		if (id != TL_STR_NONE && id < c->n_names)

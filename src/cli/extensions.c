@@ -16,8 +16,8 @@ int cli_extensions_open(cli_extensions *out, const cli_args *args, bool quiet)
 	*out = (cli_extensions){0};
 	if (!files->n)
 		return CLI_OK;
-	out->items = calloc(files->n, sizeof(*out->items));
-	out->hooks = calloc(files->n, sizeof(*out->hooks));
+	out->items = calloc(files->n, sizeof(tl_extension *));
+	out->hooks = calloc(files->n, sizeof(const tl_hook *));
 	out->quiet = malloc(sizeof *out->quiet);
 	if (!out->items || !out->hooks || !out->quiet) {
 		cli_say("out of memory");

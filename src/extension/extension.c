@@ -135,13 +135,14 @@ void tl_extension_free(tl_extension *x)
 		return;
 	if (x->L)
 		lua_close(x->L);
-	for (size_t i = 0; i < x->models.n; i++)
-		tl__lua_model_free(x->models.v[i]);
+	for (tl_lua_model *model = x->models, *next; model; model = next) {
+		next = model->next;
+		tl__lua_model_free(model);
+	}
 	for (size_t i = 0; i < x->categories.n; i++) {
 		tl__free(x->categories.v[i].name);
 		tl__free(x->categories.v[i].category);
 	}
-	TL_VEC_FREE(&x->models);
 	TL_VEC_FREE(&x->categories);
 	TL_VEC_FREE(&x->tree_functions);
 	TL_VEC_FREE(&x->next_link);
@@ -165,8 +166,7 @@ const tl_hook *tl_extension_hook(tl_extension *x)
 size_t tl_extension_notes(tl_extension *x)
 {
 	size_t failed = 0;
-	for (size_t i = 0; i < x->models.n; i++) {
-		tl_lua_model *model = x->models.v[i];
+	for (tl_lua_model *model = x->models; model; model = model->next) {
 		if (!model->failures)
 			continue;
 		failed++;

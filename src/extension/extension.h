@@ -22,9 +22,17 @@
 #include "util/buf.h"
 #include "util/error.h"
 
+/* They end in a long jump, which the headers of Lua do not tell. */
+int lua_error(lua_State *L) __attribute__((noreturn));
+int luaL_error(lua_State *L, const char *format, ...) __attribute__((noreturn));
+int luaL_argerror(lua_State *L, int argument, const char *message) __attribute__((noreturn));
+int luaL_typeerror(lua_State *L, int argument, const char *type) __attribute__((noreturn));
+const char *luaL_checklstring(lua_State *L, int argument, size_t *n) __attribute__((returns_nonnull));
+
 /** A model that the file declares. */
 typedef struct tl_lua_model {
 	struct tl_extension *extension;
+	struct tl_lua_model *next;
 	char *name, *category, *bwd_category, *sheet; /* the last three may be NULL */
 	uint32_t reads;                               /* 0: default */
 	int function;                                 /* reference in the registry of Lua */
@@ -53,8 +61,8 @@ struct tl_extension {
 	char *label; /* path, as messages name it */
 
 	/* what the file declares */
-	bool reading; /* the file is being read: declarations are welcome */
-	TL_VEC(tl_lua_model *) models;
+	bool reading;                      /* the file is being read: declarations are welcome */
+	tl_lua_model *models, *last_model; /* a list, in order */
 	TL_VEC(tl_lua_category) categories;
 	TL_VEC(int) tree_functions; /* references */
 
@@ -99,7 +107,7 @@ int tl__sandbox_run(tl_extension *x, lua_CFunction body, void *data, uint64_t in
 /** Adds the cost of work outside Lua's machine, and ends the run when that is too much. */
 void tl__sandbox_charge(lua_State *L, uint64_t instructions);
 /** Raises the error of a failed function of ours: message with file and line, or an end for TL_ENOMEM. */
-int tl__raise(lua_State *L, int code, const tl_error *err);
+int tl__raise(lua_State *L, int code, const tl_error *err) __attribute__((noreturn));
 /** Opens the pattern functions of `string` into the table on top of the stack. pattern.c */
 void tl__sandbox_patterns(lua_State *L);
 
@@ -115,7 +123,7 @@ tl_value tl__read_value(lua_State *L, int index, bool tuples, const char *what);
 /** The name nearest to `word`, when near enough to be meant, or NULL. */
 const char *tl__nearest_name(const char *word, const char *const *names);
 /** Raises "... has no field 'x' (did you mean 'y'?)" for the key at `index`; `names` ends with NULL. */
-int tl__unknown_field(lua_State *L, const char *what, int index, const char *const *names);
+int tl__unknown_field(lua_State *L, const char *what, int index, const char *const *names) __attribute__((noreturn));
 
 /* ---- models.c, tree.c, node.c ---- */
 

@@ -120,10 +120,10 @@ static int declare_model(lua_State *L)
 	check_fields(L, 1, "a model", names);
 	/* owned by the extension at once, so that nothing is lost when something below fails */
 	tl_lua_model *model = tl__calloc(1, sizeof *model);
-	if (!model || TL_VEC_PUSH(&x->models, model) < 0) {
-		tl__free(model);
+	if (!model)
 		return tl__raise(L, TL_ENOMEM, NULL);
-	}
+	*(x->last_model ? &x->last_model->next : &x->models) = model;
+	x->last_model = model;
 	model->extension = x;
 	text_field(L, "name", &model->name);
 	if (!model->name)
@@ -458,9 +458,9 @@ static int evaluate(void *user, const tl_model_input *in, tl_model_result *out, 
 int tl__extension_analyzer(void *extension, tl_analyzer *analyzer, tl_error *err)
 {
 	tl_extension *x = extension;
-	for (size_t i = 0; i < x->models.n; i++) {
-		tl_model_desc desc = description(x->models.v[i]);
-		if (x->models.v[i]->complete)
+	for (tl_lua_model *m = x->models; m; m = m->next) {
+		tl_model_desc desc = description(m);
+		if (m->complete)
 			TL_TRY(tl_analyzer_register_model(analyzer, &desc, err));
 	}
 	for (size_t i = 0; i < x->categories.n; i++)

@@ -531,7 +531,7 @@ static int string_gsub(lua_State *L)
 			add_replacement(&m, &out, s, end);
 			s = last = end;
 		} else if (s < m.text_end) {
-			luaL_addchar(&out, *s++);
+			luaL_addlstring(&out, s++, 1);
 		} else {
 			break;
 		}

@@ -180,9 +180,9 @@ int tl__raise(lua_State *L, int code, const tl_error *err)
 {
 	if (code == TL_ENOMEM) {
 		tl__extension_of(L)->stopped = TL_STOP_SYSTEM;
-		return luaL_error(L, "stopped");
+		luaL_error(L, "stopped");
 	}
-	return luaL_error(L, "%s", err->message);
+	luaL_error(L, "%s", err->message);
 }
 
 /* ---- base functions of our own ---- */

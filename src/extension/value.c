@@ -173,7 +173,6 @@ static tl_value read_deep(lua_State *L, int index, bool tuples, const char *what
 		return read_table(L, lua_absindex(L, index), tuples, what, depth);
 	default:
 		luaL_error(L, "%s: a %s is no value", what, luaL_typename(L, index));
-		return TL_VALUE_NONE;
 	}
 }
 
@@ -229,9 +228,9 @@ const char *tl__nearest_name(const char *word, const char *const *names)
 int tl__unknown_field(lua_State *L, const char *what, int index, const char *const *names)
 {
 	if (lua_type(L, index) != LUA_TSTRING)
-		return luaL_error(L, "%s has no field that is a %s", what, luaL_typename(L, index));
+		luaL_error(L, "%s has no field that is a %s", what, luaL_typename(L, index));
 	const char *key = lua_tostring(L, index), *nearest = tl__nearest_name(key, names);
 	if (nearest)
-		return luaL_error(L, "%s has no field '%s' (did you mean '%s'?)", what, key, nearest);
-	return luaL_error(L, "%s has no field '%s'", what, key);
+		luaL_error(L, "%s has no field '%s' (did you mean '%s'?)", what, key, nearest);
+	luaL_error(L, "%s has no field '%s'", what, key);
 }

@@ -124,15 +124,13 @@ int tl__models_add(tl_models *m, const tl_model_desc *desc, tl_error *err)
 	TL_TRY(name_id(m, desc->name, &id, err));
 	uint32_t at = tl__map_get(&m->by_name, id);
 	if (at != TL_MAP_NONE) {
-		*m->models.v[at] = filled;
+		m->models.v[at] = filled;
 		return 0;
 	}
-	tl_user_model *model = tl__arena_alloc(&m->arena, sizeof *model);
 	at = (uint32_t)m->models.n;
-	if (!model || TL_VEC_RESERVE(&m->models, 1) < 0 || tl__map_set(&m->by_name, id, at) < 0)
+	if (TL_VEC_RESERVE(&m->models, 1) < 0 || tl__map_set(&m->by_name, id, at) < 0)
 		return tl__nomem(err);
-	*model = filled;
-	m->models.v[m->models.n++] = model;
+	m->models.v[m->models.n++] = filled;
 	return 0;
 }
 
@@ -187,7 +185,7 @@ static const tl_user_model *registered(const tl_models *m, const char *name, siz
 {
 	tl_str id = m->names ? tl__strings_find(m->names, name, n) : TL_STR_NONE;
 	uint32_t at = id == TL_STR_NONE ? TL_MAP_NONE : tl__map_get(&m->by_name, id);
-	return at == TL_MAP_NONE ? NULL : m->models.v[at];
+	return at == TL_MAP_NONE ? NULL : &m->models.v[at];
 }
 
 const tl_perf_model *tl__models_exact(const tl_models *m, const char *name, size_t n)
@@ -232,7 +230,7 @@ bool tl__models_sheet_is_single(const tl_models *m, const char *sheet)
 		if (!strcmp(builtin[i], sheet))
 			return false;
 	for (size_t i = 0; i < m->models.n; i++) {
-		const tl_perf_model *model = &m->models.v[i]->model;
+		const tl_perf_model *model = &m->models.v[i].model;
 		size_t length = strlen(model->category);
 		if (!model->sheet || strcmp(model->sheet, sheet) != 0)
 			continue;

@@ -26,7 +26,7 @@ typedef struct tl_models {
 	tl_strings *names;               /* of registered operations; NULL: none yet */
 	tl_map by_name;                  /* name -> index into models */
 	tl_map by_category;              /* name -> index into categories */
-	TL_VEC(tl_user_model *) models;  /* in order of registration */
+	TL_VEC(tl_user_model) models;    /* in order of registration; they move while more are registered */
 	TL_VEC(const char *) categories; /* set for a name */
 	TL_VEC(const char *) sheets;     /* built-in families, then new ones; empty: only built-in ones */
 } tl_models;
