@@ -213,14 +213,15 @@ static PyObject *leave(core_analyzer *self, int code, tl_table *table, const tl_
 
 static PyObject *new_analyzer(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
-	static char *names[] = {"tree", "include_unlinked", "detect_recompute", "arch", "inductor_cache_dir", NULL};
+	static char *names[] = {
+		"tree", "include_unlinked", "detect_recompute", "arch", "inductor_cache_dir", "call_stack", NULL};
 	core_tree *tree;
-	int unlinked = 0, recompute = 0;
+	int unlinked = 0, recompute = 0, stack = 0;
 	const char *arch = NULL, *inductor = NULL;
 	Py_ssize_t n_arch = 0;
 	tl_error err = TL_ERROR_INIT;
-	if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!|ppz#z:Analyzer", names, &core_tree_type, &tree, &unlinked,
-					 &recompute, &arch, &n_arch, &inductor))
+	if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!|ppz#zp:Analyzer", names, &core_tree_type, &tree, &unlinked,
+					 &recompute, &arch, &n_arch, &inductor, &stack))
 		return NULL;
 	core_analyzer *self = (core_analyzer *)type->tp_alloc(type, 0);
 	if (!self)
@@ -247,6 +248,7 @@ static PyObject *new_analyzer(PyTypeObject *type, PyObject *args, PyObject *keyw
 	}
 	self->options = (tl_analyzer_options){.include_unlinked = unlinked,
 					      .detect_recompute = recompute,
+					      .call_stack = stack,
 					      .arch = self->arch,
 					      .inductor_cache_dir = self->inductor};
 	return (PyObject *)self;

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: MIT
+"""Tables of the library as pandas DataFrames, column by column."""
+import numpy as np
+import pandas as pd
+
+
+def column(table, name):
+    """A column as an array of numbers or a list."""
+    kind, cells = table.column(name)
+    return cells if kind == "O" else np.frombuffer(cells, dtype=kind if kind != "b1" else bool)
+
+
+def frame(table, drop=()):
+    """A DataFrame of a table; columns named in ``drop`` are left out."""
+    return pd.DataFrame({name: column(table, name) for name in table.columns if name not in drop})
