@@ -119,7 +119,7 @@ const char *tl_analyzer_operation(const tl_analyzer *a, size_t index)
 		return builtin[index].name;
 	index -= n;
 	for (size_t i = 0; i < a->models.models.n; i++) {
-		const char *name = a->models.models.v[i]->model.name;
+		const char *name = a->models.models.v[i].model.name;
 		if (!tl__perf_model_exact(name, strlen(name)) && index-- == 0)
 			return name;
 	}
