@@ -76,10 +76,12 @@ TL_API const tl_table *tl_report_table(const tl_report *report, size_t index);
 TL_API const tl_table *tl_report_find(const tl_report *report, const char *name);
 /** One line that says what a sheet shows; "" for an unknown name. A constant. */
 TL_API const char *tl_report_describe(const char *sheet);
-/** No GPU event with a usable time was there. */
+/** No GPU event with a usable time was there, or all of them are ambiguous (tl_report_ambiguous) and left out. */
 TL_API bool tl_report_is_empty(const tl_report *report);
 /** GPU events left out of the timeline: number, and their summed time in ps. */
 TL_API size_t tl_report_excluded(const tl_report *report, tl_time *time);
+/** Of those, the ones left out because several processes use their correlation ids (tl_tree_ambiguous). */
+TL_API size_t tl_report_ambiguous(const tl_report *report, tl_time *time);
 
 /**
  * With which figures the rooflines count, as one line: "MI300X, 5300 GB/s; matrix_bf16 708 TFLOPS (achievable)". ""

@@ -51,6 +51,11 @@ TL_API size_t tl_tree_children(const tl_tree *tree, tl_row event, tl_row *out, s
 TL_API const tl_row *tl_tree_gpu_events(const tl_tree *tree, tl_row event, size_t *n);
 /** GPU events without a launch in the trace: number, and sum of their durations in ps. */
 TL_API size_t tl_tree_unlinked(const tl_tree *tree, tl_time *time);
+/**
+ * How many of them are without one only because launches of several processes carry their correlation id, as when
+ * the files of several ranks were merged; and sum of their durations in ps. Nobody can tell which launch is theirs.
+ */
+TL_API size_t tl_tree_ambiguous(const tl_tree *tree, tl_time *time);
 
 /**
  * Marks what activation checkpointing computes a second time: Python frames whose name contains both

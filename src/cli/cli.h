@@ -62,6 +62,10 @@ int cli_width(void);
 bool cli_colour(const char *choice);
 /** Prints text on standard output, completely; CLI_OK or CLI_FAILED with a message. */
 int cli_print(const char *text);
+/** Bytes for cli_ambiguous. */
+#define CLI_SENTENCE 256
+/** "N GPU events left out because several processes use the same correlation ids ..." */
+const char *cli_ambiguous(char out[CLI_SENTENCE], size_t events, tl_time time);
 /** Flushes standard output; CLI_OK or CLI_FAILED with a message. */
 int cli_finish_output(void);
 

@@ -105,6 +105,8 @@ int cli_health(int argc, char **argv)
 		status = cli_finish_output();
 	} else if (args.n_rest != 1) {
 		status = cli_wrong_usage("health", args.n_rest ? "one trace at a time" : "which trace?");
+	} else if (!*cli_text(&args, "output_csv_path", "-")) {
+		status = cli_wrong_usage("health", "the name of an output is empty");
 	} else {
 		cli_catch_interrupt();
 		status = check(&args);

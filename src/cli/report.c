@@ -313,6 +313,14 @@ static int check_output(const job *j, const char *path)
 	return status;
 }
 
+/* An empty name is nearly always a variable of a script that was not set. */
+static int check_names(const tl_report_outputs *outputs)
+{
+	bool empty = (outputs->csv_dir && !*outputs->csv_dir) || (outputs->xlsx_path && !*outputs->xlsx_path) ||
+		     (outputs->json_path && !*outputs->json_path);
+	return empty ? cli_wrong_usage("report", "the name of an output is empty") : CLI_OK;
+}
+
 static bool is_standard_output(const char *path)
 {
 	return path && (!strcmp(path, "-") || !strcmp(path, "/dev/stdout"));
@@ -333,6 +341,9 @@ static int read_job(job *j, const cli_args *args, bool pytorch_given)
 		.xlsx_path = cli_text(args, "output_xlsx_path", NULL),
 		.json_path = cli_text(args, "output_json_path", NULL),
 	};
+	status = check_names(&j->outputs);
+	if (status != CLI_OK)
+		return status;
 	j->option_text = option_line(args);
 	if (!j->outputs.csv_dir && !j->outputs.xlsx_path && !j->outputs.json_path)
 		j->outputs.xlsx_path = j->default_path = default_workbook(j->trace);
@@ -457,6 +468,24 @@ static void tell_of_simulators(const job *j)
 				names[i]);
 }
 
+/* The status of a report that was made. One line at most: that the file is cut off goes first. */
+static int judge(const job *j, const tl_report *report, bool truncated)
+{
+	char text[CLI_SENTENCE];
+	tl_time time;
+	size_t ambiguous = tl_report_ambiguous(report, &time);
+	const char *why = !tl_report_is_empty(report) ? ""
+			  : ambiguous                 ? cli_ambiguous(text, ambiguous, time)
+						      : "no GPU event with a usable time, nothing to analyse "
+							"(was GPU activity switched on in the profiler?)";
+	if (truncated)
+		cli_say("%s: the file is cut off; the report covers what is there%s%s", j->trace, *why ? ": " : "",
+			why);
+	else if (*why)
+		cli_say("%s: %s", j->trace, why);
+	return truncated ? CLI_TRUNCATED : *why ? CLI_EMPTY : CLI_OK;
+}
+
 static int make_report(job *j)
 {
 	int status = j->format_given ? CLI_OK : cli_check_format(j->trace);
@@ -498,16 +527,8 @@ static int make_report(job *j)
 		cli_say("interrupted, nothing was written");
 	else if (code < 0)
 		cli_complain(&err, status);
-	if (status == CLI_OK && truncated) {
-		cli_say("%s: the file is cut off; the report covers what is there", j->trace);
-		status = CLI_TRUNCATED;
-	}
-	if (report && (status == CLI_OK || status == CLI_TRUNCATED) && tl_report_is_empty(report)) {
-		cli_say("%s: no GPU event with a usable time, nothing to analyse "
-			"(was GPU activity switched on in the profiler?)",
-			j->trace);
-		status = CLI_EMPTY;
-	}
+	if (status == CLI_OK)
+		status = judge(j, report, truncated);
 	tl_report_free(report);
 	return status;
 }

@@ -197,8 +197,13 @@ int cli_write(void *unused, const char *text, size_t n)
 
 int cli_nothing(const cli_session *s, const char *what)
 {
-	cli_say("%s: %s", s->path, what);
-	return CLI_EMPTY;
+	char text[CLI_SENTENCE];
+	tl_time time;
+	size_t ambiguous = tl_tree_ambiguous(s->tree, &time);
+	bool cut_off = tl_trace_is_truncated(s->trace);
+	cli_say("%s: %s%s", s->path, cut_off ? "the file is cut off; in what is there: " : "",
+		ambiguous ? cli_ambiguous(text, ambiguous, time) : what);
+	return cut_off ? CLI_TRUNCATED : CLI_EMPTY;
 }
 
 static int print_json(const tl_table *table)

@@ -98,7 +98,7 @@ int cli_print_table(const cli_session *session, const tl_table *table, const tl_
 		    size_t rows);
 /** A tl_write_fn to standard output. */
 int cli_write(void *unused, const char *text, size_t n);
-/** Nothing was there to analyse: says why. Returns CLI_EMPTY. */
+/** Nothing was there to analyse: says why, on one line. Returns CLI_EMPTY, or CLI_TRUNCATED for a cut-off file. */
 int cli_nothing(const cli_session *session, const char *what);
 
 /** Without a format word: says what a file is that cannot be read yet. Returns a cli_status. */

@@ -44,6 +44,15 @@ int cli_complain(const tl_error *err, int status)
 	return status;
 }
 
+const char *cli_ambiguous(char out[CLI_SENTENCE], size_t events, tl_time time)
+{
+	snprintf(out, CLI_SENTENCE,
+		 "%zu GPU event%s (%.3f ms) left out because several processes use the same correlation ids "
+		 "(several ranks merged into one file?); report each rank's file by itself",
+		 events, events == 1 ? "" : "s", (double)time / 1e9);
+	return out;
+}
+
 int cli_wrong_usage(const char *command, const char *message)
 {
 	cli_say("%s (see 'tracelens %s --help')", message, command);

@@ -29,11 +29,18 @@ static int prepare(const cli_args *args, cli_need *need)
 }
 
 /* What the figures leave out belongs to them. */
-static void say_excluded(const cli_session *s)
+static void say_excluded(const cli_session *s, bool any)
 {
-	tl_time time;
-	size_t n = tl_tree_unlinked(s->tree, &time);
-	if (n && !s->quiet && !cli_has(s->args, "include_unlinked_kernels"))
+	char text[CLI_SENTENCE];
+	tl_time time, ambiguous_time;
+	size_t n = tl_tree_unlinked(s->tree, &time), ambiguous = tl_tree_ambiguous(s->tree, &ambiguous_time);
+	if (s->quiet || cli_has(s->args, "include_unlinked_kernels"))
+		return;
+	n -= ambiguous;
+	time -= ambiguous_time;
+	if (ambiguous && any) /* else that is why there is nothing, and cli_nothing says so */
+		cli_say("%s", cli_ambiguous(text, ambiguous, ambiguous_time));
+	if (n)
 		cli_say("left out: %zu GPU event%s (%.3f ms) whose launch is not in the trace; "
 			"--include_unlinked_kernels counts %s",
 			n, n == 1 ? "" : "s", (double)time / 1e9, n == 1 ? "it" : "them");
@@ -55,7 +62,7 @@ static int work(cli_session *s)
 		return cli_complain(&err, code == TL_EINVAL ? CLI_USAGE : CLI_FAILED);
 	int status = cli_print_table(s, table, columns, 3, 0);
 	tl_table_free(table);
-	say_excluded(s);
+	say_excluded(s, breakdown.events > 0);
 	if (status == CLI_OK && !breakdown.events)
 		status = cli_nothing(s,
 				     "no GPU event with a usable time (was GPU activity switched on in the profiler?)");

@@ -258,28 +258,27 @@ char *tl__json_put_odd_number(char *to, const char *p, size_t n);
  */
 static inline const char *tl__json_scan_number(const char *p, tl_json_token *token)
 {
-	const char *start = p, *mark = p;
-	unsigned marks = 0; /* bytes that are no digits */
-	uint32_t end, other;
-	for (;;) {
+	const char *start = p, *mark = NULL; /* a byte that is no digit */
+	uint32_t end, other, several = 0;
+	for (;; p += TL_JSON_BLOCK) {
 		end = tl__json_mask_number_end(p, &other);
 		other &= (end & (0u - end)) - 1; /* those before the end */
 		if (other) {
-			marks += (unsigned)__builtin_popcount(other);
+			several |= (mark != NULL) | (other & (other - 1));
 			mark = p + __builtin_ctz(other);
 		}
 		if (end)
 			break;
-		p += TL_JSON_BLOCK;
 	}
 	p += __builtin_ctz(end);
 	token->p = start;
 	token->n = (uint32_t)(p - start);
 	token->type = TL_JSON_NUMBER;
-	bool usual = marks == 0 || (marks == 1 && *mark == '.' && mark > start && mark + 1 < p);
-	token->flags = usual && (*start != '0' || mark == start + 1 || p == start + 1) && p - start <= 19
-			       ? 0
-			       : tl__json_number_flags(start, token->n);
+	/* nearly all are digits, perhaps with a point among them */
+	const char *whole = mark ? mark : p;
+	bool usual = !mark || (*mark == '.' && !several && mark > start && mark + 1 < p);
+	usual = usual && (*start != '0' || whole == start + 1) && p - start <= 19;
+	token->flags = usual ? 0 : tl__json_number_flags(start, token->n);
 	return p;
 }
 

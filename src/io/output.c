@@ -160,6 +160,11 @@ static int follow(tl_output *output, const char *path, tl_error *err)
 
 int tl__output_open(tl_output **out, const char *path, tl_error *err)
 {
+	return tl__output_open_as(out, path, strcmp(path, "-") == 0 ? "standard output" : path, err);
+}
+
+int tl__output_open_as(tl_output **out, const char *path, const char *shown, tl_error *err)
+{
 	tl_output *output = tl__calloc(1, sizeof *output);
 	bool standard = strcmp(path, "-") == 0;
 	int code = 0;
@@ -168,7 +173,7 @@ int tl__output_open(tl_output **out, const char *path, tl_error *err)
 	if (!output)
 		return tl__nomem(err);
 	output->fd = -1;
-	output->shown = tl__strdup(standard ? "standard output" : path);
+	output->shown = tl__strdup(shown);
 	output->buffer = tl__malloc(BUFFER);
 	if (!output->shown || !output->buffer) {
 		code = tl__nomem(err);

@@ -27,6 +27,9 @@ typedef struct tl_output tl_output;
  */
 int tl__output_open(tl_output **out, const char *path, tl_error *err);
 
+/** The same of a file that is on its way to another name: messages speak of `shown`. */
+int tl__output_open_as(tl_output **out, const char *path, const char *shown, tl_error *err);
+
 /** Appends bytes (buffered). After a failure it does nothing; tl__output_commit reports the first one. */
 void tl__output_write(tl_output *output, const void *data, size_t n);
 

@@ -179,20 +179,32 @@ static int add_collectives(report_build *b)
 	return add_sheet(b, sheet, false);
 }
 
+/* What became of GPU events of this kind of finding, or NULL for other kinds. */
+static const char *unlinked_text(const char *kind, bool included)
+{
+	if (!strcmp(kind, tl__health_name(TL_HEALTH_NO_LAUNCH)))
+		return included ? "GPU events whose launch is not in the trace; counted in the timeline, as "
+				  "--include_unlinked_kernels asks."
+				: "GPU events whose launch is not in the trace; left out of the timeline, "
+				  "--include_unlinked_kernels counts them.";
+	if (!strcmp(kind, tl__health_name(TL_HEALTH_AMBIGUOUS_RANKS)) && included)
+		return "GPU events that belong to no operation because several processes use the same correlation ids "
+		       "(several ranks merged into one file?); counted in the timeline, as --include_unlinked_kernels "
+		       "asks. Report each rank's file by itself.";
+	return NULL;
+}
+
 /* What became of GPU events without a launch depends on an option, which the health table does not know. */
 static int explain_unlinked(report_build *b, tl_table *health)
 {
 	const tl_column *kind = tl__table_column(health, "kind");
 	tl_column *meaning = tl__table_column(health, "meaning");
 	for (size_t r = 0; kind && meaning && r < health->rows; r++) {
-		if (strcmp(tl__str(health->strings, kind->str[r]), tl__health_name(TL_HEALTH_NO_LAUNCH)) != 0)
+		const char *says =
+			unlinked_text(tl__str(health->strings, kind->str[r]), b->options->include_unlinked_kernels);
+		if (!says)
 			continue;
-		tl_str text = tl__table_str(
-			health, b->options->include_unlinked_kernels
-					? "GPU events whose launch is not in the trace; counted in the timeline, as "
-					  "--include_unlinked_kernels asks."
-					: "GPU events whose launch is not in the trace; left out of the timeline, "
-					  "--include_unlinked_kernels counts them.");
+		tl_str text = tl__table_str(health, says);
 		if (text == TL_STR_FAIL)
 			return tl__nomem(b->err);
 		meaning->str[r] = text;
@@ -283,8 +295,13 @@ static void look_at_gpu_events(report_build *b)
 	for (size_t row = 0; row < store->n && b->report->empty; row++)
 		if (tl__kind_is_gpu(store->kind[row]) && tl__end(store, (tl_row)row) != TL_TIME_NONE)
 			b->report->empty = false;
-	if (!b->options->include_unlinked_kernels)
-		b->report->excluded = tl_tree_unlinked(b->tree, &b->report->excluded_time);
+	if (b->options->include_unlinked_kernels)
+		return;
+	b->report->excluded = tl_tree_unlinked(b->tree, &b->report->excluded_time);
+	b->report->ambiguous = tl_tree_ambiguous(b->tree, &b->report->ambiguous_time);
+	/* nothing can be said about any of them */
+	if (b->report->ambiguous && b->report->ambiguous == b->report->excluded && !b->tree->n_gpu)
+		b->report->empty = true;
 }
 
 static int check_options(const tl_report_options *o, tl_error *err)

@@ -107,6 +107,70 @@ static void gpu_events_without_a_launch_are_counted_or_announced(void **state)
 	tl_report_free(report);
 }
 
+/* Two processes launched something under the id of the lost kernel. */
+static const char RANKS[] =
+	"{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"cudaLaunchKernel\",\"pid\":21,\"tid\":1,\"ts\":101,"
+	"\"dur\":2,\"args\":{\"correlation\":99}},"
+	"{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"cudaLaunchKernel\",\"pid\":22,\"tid\":1,\"ts\":102,"
+	"\"dur\":2,\"args\":{\"correlation\":99}},"
+	"{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"aten::mul\",\"pid\":21,\"tid\":1,\"ts\":100,\"dur\":9}";
+
+/* What a finding means; NULL when there is none of that kind. In a static buffer. */
+static const char *health_of(const tl_report *report, const char *kind)
+{
+	static char text[512];
+	const tl_table *health = tl_report_find(report, "trace_health");
+	size_t name = (size_t)tl_table_find_column(health, "kind");
+	for (size_t row = 0; row < tl_table_rows(health); row++) {
+		tl_table_text(health, name, row, text, sizeof text);
+		if (strcmp(text, kind) != 0)
+			continue;
+		tl_table_text(health, (size_t)tl_table_find_column(health, "meaning"), row, text, sizeof text);
+		return text;
+	}
+	return NULL;
+}
+
+static void what_several_processes_could_own_is_told_apart(void **state)
+{
+	(void)state;
+	tl_time time;
+	char both[2048];
+	/* beside a kernel that is linked, and one that nobody launched */
+	snprintf(both, sizeof both,
+		 "%s,%s,{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"other\",\"pid\":0,\"tid\":7,\"ts\":170,\"dur\":3,"
+		 "\"args\":{\"correlation\":98,\"stream\":7}}",
+		 RANKS, LOST);
+	tl_report *report = report_of(OP, both, NULL);
+	assert_int_equal(tl_report_excluded(report, &time), 2);
+	assert_int_equal(time, 10 * TL_PS_PER_US);
+	assert_int_equal(tl_report_ambiguous(report, &time), 1);
+	assert_int_equal(time, 7 * TL_PS_PER_US);
+	assert_false(tl_report_is_empty(report));
+	assert_non_null(strstr(health_of(report, "ambiguous_ranks"), "left out"));
+	assert_non_null(strstr(health_of(report, "ambiguous_ranks"), "several processes use the same correlation ids"));
+	assert_non_null(health_of(report, "no_launch"));
+	tl_report_free(report);
+
+	/* nothing else is there: no report about the GPU can be made */
+	report = report_of(RANKS, LOST, NULL);
+	assert_int_equal(tl_report_excluded(report, NULL), 1);
+	assert_int_equal(tl_report_ambiguous(report, NULL), 1);
+	assert_true(tl_report_is_empty(report));
+	assert_null(health_of(report, "no_launch"));
+	tl_report_free(report);
+
+	/* unless it is asked for */
+	tl_report_options o = tl_report_options_default();
+	o.include_unlinked_kernels = true;
+	report = report_of(RANKS, LOST, &o);
+	assert_int_equal(tl_report_ambiguous(report, NULL), 0);
+	assert_false(tl_report_is_empty(report));
+	assert_true(timeline(report, COMPUTATION) == 0.007);
+	assert_non_null(strstr(health_of(report, "ambiguous_ranks"), "counted in the timeline"));
+	tl_report_free(report);
+}
+
 static void host_without_gpu_is_an_empty_report(void **state)
 {
 	(void)state;
@@ -252,6 +316,7 @@ int main(void)
 		cmocka_unit_test(trees_and_tables_of_the_caller),
 		cmocka_unit_test(sheets_come_in_their_order),
 		cmocka_unit_test(gpu_events_without_a_launch_are_counted_or_announced),
+		cmocka_unit_test(what_several_processes_could_own_is_told_apart),
 		cmocka_unit_test(host_without_gpu_is_an_empty_report),
 		cmocka_unit_test(gpu_without_host_has_kernels_only),
 		cmocka_unit_test(senseless_options_are_refused),

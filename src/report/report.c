@@ -72,6 +72,13 @@ bool tl_report_is_empty(const tl_report *report)
 	return report->empty;
 }
 
+size_t tl_report_ambiguous(const tl_report *report, tl_time *time)
+{
+	if (time)
+		*time = report->ambiguous_time;
+	return report->ambiguous;
+}
+
 size_t tl_report_excluded(const tl_report *report, tl_time *time)
 {
 	if (time)

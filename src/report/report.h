@@ -22,6 +22,8 @@ struct tl_report {
 	bool empty;
 	size_t excluded; /* GPU events left out of the timeline */
 	tl_time excluded_time;
+	size_t ambiguous; /* of them those that launches of several processes could own */
+	tl_time ambiguous_time;
 	/* the architecture of the rooflines; NULL and empty without one */
 	char *arch_name, *roofline; /* `roofline`: see tl_report_roofline */
 	double bandwidth;           /* bytes per second; 0 when unknown */
@@ -59,8 +61,11 @@ typedef struct tl_staging {
 int tl__staging_output(tl_output **out, tl_staging *staging, const char *path, tl_error *err);
 /** Makes `dir`, with what is missing above it, and the work directory in it. Once for a staging. */
 int tl__staging_dir(tl_staging *staging, const char *dir, tl_error *err);
-/** Path to write a file that becomes `dir`/`name`; allocated for the caller, who frees it with tl__free. */
-int tl__staging_file(char **out, tl_staging *staging, const char *name, tl_error *err);
+/**
+ * Path to write a file that becomes `dir`/`name`, which is `*shown`, for messages. Both are allocated for the caller,
+ * who frees them with tl__free, also after a failure.
+ */
+int tl__staging_file(char **out, char **shown, tl_staging *staging, const char *name, tl_error *err);
 /** Gives the files their names. The failure of one leaves those renamed before it: complete files. */
 int tl__staging_commit(tl_staging *staging, tl_error *err);
 /** Removes all that was not committed, directories made for it included, and frees. */

@@ -70,9 +70,9 @@ int tl__staging_dir(tl_staging *staging, const char *dir, tl_error *err)
 	return 0;
 }
 
-int tl__staging_file(char **out, tl_staging *staging, const char *name, tl_error *err)
+int tl__staging_file(char **out, char **shown, tl_staging *staging, const char *name, tl_error *err)
 {
-	*out = NULL;
+	*out = *shown = NULL;
 	char *copy = tl__strdup(name);
 	if (!copy || TL_VEC_PUSH(&staging->names, copy) < 0) {
 		tl__free(copy);
@@ -82,16 +82,18 @@ int tl__staging_file(char **out, tl_staging *staging, const char *name, tl_error
 	for (char *c = copy; *c; c++)
 		if (*c == '/' || (unsigned char)*c < ' ')
 			*c = '_';
+	TL_TRY(join(shown, staging->dir, copy, err));
 	return join(out, staging->work, copy, err);
 }
 
-static int open_dir(int *out, const char *dir, tl_error *err)
+/* `shown`: what the directory is called in a message. */
+static int open_dir(int *out, const char *dir, const char *shown, tl_error *err)
 {
 	*out = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (*out >= 0)
 		return 0;
 	int code = tl__fail(err, TL_EIO, "cannot open the directory: %s", strerror(errno));
-	tl__error_where(err, dir, -1);
+	tl__error_where(err, shown, -1);
 	return code;
 }
 
@@ -115,9 +117,9 @@ int tl__staging_commit(tl_staging *staging, tl_error *err)
 {
 	int work = -1, dir = -1, code = 0;
 	if (staging->work)
-		code = open_dir(&work, staging->work, err);
+		code = open_dir(&work, staging->work, staging->dir, err);
 	if (staging->work && code == 0)
-		code = open_dir(&dir, staging->dir, err);
+		code = open_dir(&dir, staging->dir, staging->dir, err);
 	for (size_t i = 0; i < staging->outputs.n && code == 0; i++)
 		code = tl__output_finish(staging->outputs.v[i], err);
 	while (staging->outputs.n && code == 0)

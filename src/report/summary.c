@@ -89,6 +89,8 @@ static void put_timeline(summary *s)
 	static const tl_text_column columns[] = {
 		{"type", "GPU timeline", 0}, {"time ms", "ms", 3}, {"percent", "%", 2}};
 	const tl_table *table = tl_report_find(s->report, "gpu_timeline");
+	if (s->report->empty && s->report->ambiguous)
+		return; /* put_excluded says why */
 	if (s->report->empty) {
 		style(s, YELLOW);
 		put_wrapped(s, "No GPU event with a usable time is in this trace: there is no GPU time to report.", 0,
@@ -102,16 +104,25 @@ static void put_timeline(summary *s)
 
 static void put_excluded(summary *s)
 {
-	if (!s->report->excluded)
-		return;
-	char text[320];
-	bool one = s->report->excluded == 1;
-	snprintf(text, sizeof text,
-		 "Left out of the timeline: %zu GPU event%s (%.3f ms) whose launch is not in the trace; "
-		 "--include_unlinked_kernels counts %s.",
-		 s->report->excluded, one ? "" : "s", (double)s->report->excluded_time / 1e9, one ? "it" : "them");
+	const tl_report *r = s->report;
+	size_t ambiguous = r->ambiguous, lost = r->excluded - ambiguous;
+	char text[400];
 	style(s, YELLOW);
-	put_wrapped(s, text, 0, 0);
+	if (lost) {
+		snprintf(text, sizeof text,
+			 "Left out of the timeline: %zu GPU event%s (%.3f ms) whose launch is not in the trace; "
+			 "--include_unlinked_kernels counts %s.",
+			 lost, lost == 1 ? "" : "s", (double)(r->excluded_time - r->ambiguous_time) / 1e9,
+			 lost == 1 ? "it" : "them");
+		put_wrapped(s, text, 0, 0);
+	}
+	if (ambiguous) {
+		snprintf(text, sizeof text,
+			 "%zu GPU event%s (%.3f ms) left out because several processes use the same correlation ids "
+			 "(several ranks merged into one file?); report each rank's file by itself.",
+			 ambiguous, ambiguous == 1 ? "" : "s", (double)r->ambiguous_time / 1e9);
+		put_wrapped(s, text, 0, 0);
+	}
 	plain(s);
 }
 

@@ -57,6 +57,19 @@ static void a_summary_is_aligned_and_fits(void **state)
 				  "Trace health\n"
 				  "   3  three words and some more of them behind\n");
 	free(text);
+	/* one of the two could be that of several processes */
+	report->ambiguous = 1;
+	report->ambiguous_time = INT64_C(10000000000);
+	text = summarise(report, 60, false);
+	assert_non_null(strstr(text, "\nLeft out of the timeline: 1 GPU event (3.749 ms) whose\n"
+				     "launch is not in the trace; --include_unlinked_kernels\n"
+				     "counts it.\n"
+				     "1 GPU event (10.000 ms) left out because several processes\n"
+				     "use the same correlation ids (several ranks merged into one\n"
+				     "file?); report each rank's file by itself.\n"));
+	free(text);
+	report->ambiguous = 0;
+	report->ambiguous_time = 0;
 	text = summarise(report, 40, false);
 	assert_non_null(strstr(text, "   3  three words and some more of them\n      behind\n"));
 	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))

@@ -11,6 +11,7 @@
 
 #include "io/xlsx_writer.h"
 #include "report/report.h"
+#include "table/csv.h"
 #include "util/buf.h"
 #include "util/value.h"
 
@@ -31,11 +32,12 @@ int tl__report_stage_csv(tl_staging *staging, const tl_report *report, const cha
 		tl_buf name = {0};
 		tl__buf_printf(&name, "%s.csv", tl_table_name(table));
 		const char *text = tl__buf_text(&name);
-		char *path = NULL;
-		int code = text ? tl__staging_file(&path, staging, text, err) : tl__nomem(err);
+		char *path = NULL, *shown = NULL;
+		int code = text ? tl__staging_file(&path, &shown, staging, text, err) : tl__nomem(err);
 		if (code == 0)
-			code = tl_table_write_csv(table, path, err);
+			code = tl__table_write_csv(table, path, shown, err);
 		tl__free(path);
+		tl__free(shown);
 		tl__buf_free(&name);
 		TL_TRY(code);
 	}

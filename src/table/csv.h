@@ -11,4 +11,7 @@
  */
 int tl__table_csv(const tl_table *table, tl_buf *out);
 
+/** tl_table_write_csv of a file that is on its way to another name: messages speak of `shown`. */
+int tl__table_write_csv(const tl_table *table, const char *path, const char *shown, tl_error *err);
+
 #endif

@@ -16,6 +16,7 @@ static void drop(tl_tree *next)
 	tl__free(next->pos_of_row);
 	tl__free(next->gpu);
 	tl__free(next->unlinked);
+	tl__free(next->ambiguous);
 	tl__free(next->links);
 	tl__free(next->links_by_backward);
 	tl__free(next->recompute);
@@ -44,8 +45,9 @@ static int allocate(const tl_edit *e, tl_tree *next)
 	next->pos_of_row = tl__malloc((e->store->n + 1) * sizeof *next->pos_of_row);
 	next->gpu = tl__malloc((next->n_gpu + 1) * sizeof *next->gpu);
 	next->unlinked = tl__malloc((next->n_unlinked + 1) * sizeof *next->unlinked);
+	next->ambiguous = tl__malloc((e->tree->n_ambiguous + 1) * sizeof *next->ambiguous);
 	bool all = next->row && next->end && next->parent && next->gpu_before && next->pos_of_row && next->gpu &&
-		   next->unlinked;
+		   next->unlinked && next->ambiguous;
 	return all ? 0 : TL_ENOMEM;
 }
 
@@ -96,20 +98,40 @@ static void find_unlinked(const tl_edit *e, tl_tree *next)
 	}
 }
 
-/* Keeps the finding about GPU events without a launch true. */
+/* What was ambiguous stays so unless it was given a place. */
+static void find_ambiguous(const tl_edit *e, tl_tree *next)
+{
+	const tl_tree *old = e->tree;
+	next->n_ambiguous = 0;
+	next->ambiguous_time = 0;
+	for (size_t i = 0; i < old->n_ambiguous; i++) {
+		tl_row row = old->ambiguous[i];
+		if (next->pos_of_row[row] != TL_POS_NONE)
+			continue;
+		next->ambiguous[next->n_ambiguous++] = row;
+		if (e->store->dur[row] != TL_TIME_NONE)
+			next->ambiguous_time += e->store->dur[row];
+	}
+}
+
+/* Keeps the findings about GPU events without a launch true. */
 static void correct_health(const tl_tree *old, tl_tree *next)
 {
-	tl_health_entry *entry = &next->health.entry[TL_HEALTH_NO_LAUNCH];
-	for (size_t i = 0; i < old->n_unlinked; i++) {
+	for (size_t i = 0, k = 0; i < old->n_unlinked; i++) {
 		tl_row row = old->unlinked[i];
+		while (k < old->n_ambiguous && old->ambiguous[k] < row)
+			k++;
+		bool ambiguous = k < old->n_ambiguous && old->ambiguous[k] == row;
+		tl_health_entry *entry =
+			&next->health.entry[ambiguous ? TL_HEALTH_AMBIGUOUS_RANKS : TL_HEALTH_NO_LAUNCH];
 		if (next->pos_of_row[row] == TL_POS_NONE || !entry->count)
 			continue;
 		entry->count--;
 		if (old->store->dur[row] != TL_TIME_NONE)
 			entry->time -= old->store->dur[row];
+		if (!entry->count)
+			*entry = (tl_health_entry){.first_offset = -1, .first_row = TL_ROW_NONE};
 	}
-	if (!entry->count)
-		*entry = (tl_health_entry){.first_offset = -1, .first_row = TL_ROW_NONE};
 	for (size_t i = 0; i < next->n_unlinked; i++) {
 		tl_row row = next->unlinked[i];
 		if (row < old->store->n && old->pos_of_row[row] != TL_POS_NONE)
@@ -175,6 +197,7 @@ static int seal(const tl_edit *e, tl_tree *next)
 	memset(next->pos_of_row, 0xff, e->store->n * sizeof *next->pos_of_row); /* TL_POS_NONE */
 	number(e, next);
 	find_unlinked(e, next);
+	find_ambiguous(e, next);
 	correct_health(e->tree, next);
 	TL_TRY(copy_links(e, next));
 	return e->tree->recompute ? tl_tree_mark_recompute(next, NULL, NULL, NULL) : 0;
@@ -186,7 +209,7 @@ int tl_edit_commit(tl_edit *e, tl_error *err)
 	tl_extra *extras;
 	size_t n_extras;
 	next.store = e->store;
-	next.row = next.gpu = next.unlinked = next.links_by_backward = NULL;
+	next.row = next.gpu = next.unlinked = next.ambiguous = next.links_by_backward = NULL;
 	next.end = next.parent = next.gpu_before = next.pos_of_row = NULL;
 	next.links = NULL;
 	next.recompute = NULL;

@@ -342,15 +342,22 @@ static int keep_unlinked(tl_linker *l)
 	}
 	size_t n = l->unmatched.n + l->ambiguous.n;
 	tree->unlinked = tl__malloc((n + 1) * sizeof *tree->unlinked);
-	if (!tree->unlinked)
+	tree->ambiguous = tl__malloc((l->ambiguous.n + 1) * sizeof *tree->ambiguous);
+	if (!tree->unlinked || !tree->ambiguous)
 		return TL_ENOMEM;
 	if (l->unmatched.n)
 		memcpy(tree->unlinked, l->unmatched.v, l->unmatched.n * sizeof(tl_row));
 	if (l->ambiguous.n)
 		memcpy(tree->unlinked + l->unmatched.n, l->ambiguous.v, l->ambiguous.n * sizeof(tl_row));
+	if (l->ambiguous.n)
+		memcpy(tree->ambiguous, l->ambiguous.v, l->ambiguous.n * sizeof(tl_row));
 	tree->n_unlinked = n;
+	tree->n_ambiguous = l->ambiguous.n;
+	for (size_t i = 0; i < tree->n_ambiguous; i++)
+		tree->ambiguous_time += known(s->dur[tree->ambiguous[i]]);
 	for (size_t i = 0; i < n; i++)
 		tree->unlinked_time += known(s->dur[tree->unlinked[i]]);
+	TL_TRY(tl__sort(tree->ambiguous, tree->n_ambiguous, row_less, NULL));
 	return tl__sort(tree->unlinked, n, row_less, NULL);
 }
 

@@ -228,6 +228,8 @@ static void untagged_ranks(void **state)
 	tl_time time;
 	assert_int_equal(tl_tree_unlinked(f.tree, &time), 2);
 	assert_int_equal(time, 3 * TL_PS_PER_US);
+	assert_int_equal(tl_tree_ambiguous(f.tree, &time), 2);
+	assert_int_equal(time, 3 * TL_PS_PER_US);
 	tl_fixture_check(&f);
 	tl_fixture_free(&f);
 }
@@ -355,6 +357,7 @@ static void empty_and_gpu_only(void **state)
 	tl_fixture_build(&f, true);
 	assert_int_equal(tl_tree_count(f.tree), 0);
 	assert_int_equal(tl_tree_unlinked(f.tree, NULL), 2);
+	assert_int_equal(tl_tree_ambiguous(f.tree, NULL), 0);
 	tl_fixture_check(&f);
 	tl_fixture_free(&f);
 }

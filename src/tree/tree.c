@@ -65,6 +65,7 @@ void tl_tree_free(tl_tree *t)
 	tl__free(t->pos_of_row);
 	tl__free(t->gpu);
 	tl__free(t->unlinked);
+	tl__free(t->ambiguous);
 	tl__free(t->links);
 	tl__free(t->links_by_backward);
 	tl__free(t->recompute);
@@ -119,6 +120,13 @@ size_t tl_tree_unlinked(const tl_tree *t, tl_time *time)
 	if (time)
 		*time = t->unlinked_time;
 	return t->n_unlinked;
+}
+
+size_t tl_tree_ambiguous(const tl_tree *t, tl_time *time)
+{
+	if (time)
+		*time = t->ambiguous_time;
+	return t->n_ambiguous;
 }
 
 int tl_tree_health(tl_table **out, const tl_tree *t, tl_error *err)

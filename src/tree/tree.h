@@ -38,6 +38,9 @@ struct tl_tree {
 	size_t n_unlinked;     /* GPU events without a launch in the trace */
 	tl_row *unlinked;      /* in row order */
 	tl_time unlinked_time; /* sum of their durations */
+	size_t n_ambiguous;    /* of them those whose correlation id launches of several processes carry */
+	tl_row *ambiguous;     /* in row order */
+	tl_time ambiguous_time;
 
 	/* ---- forward and backward (autograd) ---- */
 	size_t n_links; /* pairs, sorted by forward row, then backward row */

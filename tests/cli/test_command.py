@@ -232,6 +232,46 @@ class Input(Case):
         self.run_it("health", "cut.json", status=4)
         self.assertIn("truncated", self.out)
 
+    def test_cut_off_without_gpu_is_cut_off(self):
+        text = traces.host_only().text()
+        with open(self.path("cut.json"), "w") as f:
+            f.write(text[:-3])
+        self.run_it("report", "cut.json", "--output_csvs_dir", "out", status=4)
+        self.assert_one_line("cut.json", "cut off", "no GPU event")
+        self.run_it("timeline", "cut.json", status=4)
+        self.assert_one_line("cut.json", "cut off", "no GPU event")
+        self.run_it("ops", "cut.json", status=4)
+        self.assert_one_line("cut.json", "cut off")
+
+    def test_wrong_checksum_is_no_cut(self):
+        data = bytearray(gzip.compress(traces.simple().text().encode()))
+        data[-8] ^= 1
+        with open(self.path("t.json.gz"), "wb") as f:
+            f.write(data)
+        self.run_it("report", "t.json.gz", "--output_csvs_dir", "out")
+        self.assertIn("bad_container,1", self.read("out", "trace_health.csv"))
+        self.assertNotIn("truncated", self.read("out", "trace_health.csv"))
+        self.run_it("report", "t.json.gz", "--strict", status=6)
+        with open(self.path("u.json.gz"), "wb") as f:
+            f.write(data[:15])
+        self.run_it("report", "u.json.gz", status=3)
+        self.assert_one_line("u.json.gz", "cut off")
+
+    def test_ranks_that_cannot_be_told_apart(self):
+        words = "left out because several processes use the same correlation ids"
+        trace = self.trace(traces.two_ranks)
+        self.run_it("report", trace, "--output_csvs_dir", "out", status=5)
+        self.assert_one_line("2 GPU events", words, "report each rank's file by itself")
+        self.assertIn(words, self.read("out", "trace_health.csv"))
+        self.assertNotIn("whose launch is not in the trace", self.out + self.read("out", "trace_health.csv"))
+        self.run_it("timeline", trace, status=5)
+        self.assert_one_line("2 GPU events", words)
+        self.run_it("report", trace, "--include_unlinked_kernels")
+        self.run_it("timeline", trace, "--include_unlinked_kernels")
+        self.run_it("report", traces.two_ranks(True).write(self.path("more.json")))
+        self.assertIn(words, " ".join(self.out.split()))
+        self.assertNotIn("launch is not in the trace", " ".join(self.out.split()))
+
     def test_nothing_on_the_gpu(self):
         self.run_it("report", self.trace(traces.host_only), "--output_csvs_dir", "out", status=5)
         self.assert_one_line("step7.json", "nothing to analyse")
@@ -270,6 +310,15 @@ class Output(Case):
             self.run_it("report", name)
             self.assertEqual(set(self.files()) - before, {expected + "_perf_report.xlsx"})
             self.assertIn(expected + "_perf_report.xlsx", self.out)
+
+    def test_empty_names_are_wrong_usage(self):
+        trace = self.trace()
+        for option in ("output_json_path", "output_xlsx_path", "output_csvs_dir"):
+            self.run_it("report", trace, "--" + option, "", status=2)
+            self.assert_one_line("the name of an output is empty")
+        self.run_it("health", trace, "--output_csv_path=", status=2)
+        self.assert_one_line("the name of an output is empty")
+        self.assertEqual(self.files(), ["step7.json"])
 
     def test_which_outputs_are_made(self):
         trace = self.trace()

@@ -104,3 +104,14 @@ def corpus(name):
     shared = os.environ.get("TRACELENS_CORPUS") or os.path.join(root, "..", "shared")
     path = os.path.join(shared, "corpus", name)
     return path if os.path.exists(path) else None
+
+
+def two_ranks(beside=False):
+    """Two processes launch one kernel each under one id; with `beside` also operations of a third."""
+    t = simple() if beside else Trace()
+    for pid in (21, 22):
+        t.events.append({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": pid, "tid": 1,
+                         "ts": t.now + pid, "dur": 3, "args": {"correlation": 99}})
+        t.events.append({"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": t.now + 2 * pid, "dur": 5,
+                         "args": {"correlation": 99, "stream": 7}})
+    return t
