@@ -117,10 +117,11 @@ TL_API int tl_launchers_by_args(tl_table **out, const tl_table *launchers, const
 
 /** Columns of the metrics table. */
 typedef struct tl_metrics_options {
-	bool backward;       /**< metrics of the backward pass of forward operations, over its kernels */
-	bool kernel_details; /**< `kernel_details` (with `gpu_op_uid`) and `num_kernels` */
-	bool arguments;      /**< `Input Dims`, `Input type`, `Input Strides`, `Concrete Inputs` */
-	bool overlap;        /**< `overlapping_kernel_names`, `overlapping_kernels_details`, `overlap_pct` */
+	bool backward;         /**< metrics of the backward pass of forward operations, over its kernels */
+	bool kernel_details;   /**< `kernel_details` (with `gpu_op_uid`) and `num_kernels` */
+	bool arguments;        /**< `Input Dims`, `Input type`, `Input Strides`, `Concrete Inputs` */
+	bool overlap;          /**< `overlapping_kernel_names`, `overlapping_kernels_details`, `overlap_pct` */
+	bool typed_parameters; /**< `param: ...` columns hold values of any kind (tl_table_cell), not their texts */
 } tl_metrics_options;
 
 /**

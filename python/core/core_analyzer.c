@@ -385,8 +385,11 @@ static PyObject *metrics(core_analyzer *self, PyObject *args, PyObject *keywords
 		PyMem_Free(rows);
 		return NULL;
 	}
-	tl_metrics_options options = {
-		.backward = backward, .kernel_details = details, .arguments = arguments, .overlap = overlap};
+	tl_metrics_options options = {.backward = backward,
+				      .kernel_details = details,
+				      .arguments = arguments,
+				      .overlap = overlap,
+				      .typed_parameters = true};
 	int code;
 	Py_BEGIN_ALLOW_THREADS code = tl_analyzer_metrics(&table, a, rows, n, &options, &err);
 	Py_END_ALLOW_THREADS PyMem_Free(rows);

@@ -56,9 +56,9 @@ int tl__ops_unique_args(tl_table **out, const tl_table *launchers, const tl_summ
 /* analysis/metrics.c: spec 02 sections 4 and 8 */
 /** Metrics of every event whose model belongs to `sheet`; forward or backward. */
 int tl__perf_metrics(tl_table **out, tl_analyzer *a, const char *sheet, bool backward, tl_error *err);
-/** The same of given events, in their order; those without a model have no row. */
+/** The same of given events, in their order; those without a model have no row. `typed`: parameters as values. */
 int tl__perf_metrics_of_events(tl_table **out, tl_analyzer *a, const tl_row *events, size_t n, bool backward,
-			       tl_error *err);
+			       bool typed, tl_error *err);
 int tl__perf_metrics_summary(tl_table **out, const tl_table *metrics, const tl_summary_options *options, tl_error *err);
 /**
  * The sheets of one family ("GEMM"; "SDPA_fwd" and "SDPA_bwd"), and with `overlap` behind them the same in the

@@ -60,6 +60,7 @@ typedef struct builder {
 	tl_analyzer *a;
 	tl_table *table;
 	bool backward;
+	bool typed;      /* parameters are values, not their texts */
 	uint32_t number; /* of the table, for tl_perf_entry.columns */
 	TL_VEC(tl_row) events;
 	TL_VEC(metric_row) rows;
@@ -231,14 +232,20 @@ static int add_names(builder *b, tl_error *err)
 static int add_params(builder *b, tl_error *err)
 {
 	size_t first = b->table->columns.n;
+	tl_storage storage = b->typed ? TL_COL_VALUE : TL_COL_STRING;
 	for (size_t i = 0; i < b->params.n; i++)
-		if (!tl__table_add(b->table, tl__str(b->a->strings, b->params.v[i]), "", TL_COL_STRING))
+		if (!tl__table_add(b->table, tl__str(b->a->strings, b->params.v[i]), "", storage))
 			return tl__nomem(err);
 	tl_column *columns = b->table->columns.v + first;
 	for (size_t row = 0; row < b->rows.n; row++) {
 		const tl_perf_entry *entry = b->rows.v[row].metrics.entry;
-		for (size_t i = 0; i < entry->result.n_params; i++)
-			columns[entry->columns[i]].str[row] = entry->texts[i];
+		for (size_t i = 0; i < entry->result.n_params; i++) {
+			tl_column *column = &columns[entry->columns[i]];
+			if (b->typed)
+				column->val[row] = &entry->params->items[2 * i + 1];
+			else
+				column->str[row] = entry->texts[i];
+		}
 	}
 	return 0;
 }
@@ -328,9 +335,9 @@ int tl__perf_metrics(tl_table **out, tl_analyzer *a, const char *sheet, bool bac
 }
 
 int tl__perf_metrics_of_events(tl_table **out, tl_analyzer *a, const tl_row *events, size_t n, bool backward,
-			       tl_error *err)
+			       bool typed, tl_error *err)
 {
-	builder b = {.a = a, .backward = backward};
+	builder b = {.a = a, .backward = backward, .typed = typed};
 	size_t first;
 	*out = NULL;
 	b.table = tl__table_new("perf_metrics", a->strings, 0);

@@ -279,7 +279,7 @@ int tl_analyzer_metrics(tl_table **out, tl_analyzer *a, const tl_row *events, si
 		if (events[i] >= a->store->n)
 			return tl__fail(err, TL_EINVAL, "there is no event with UID %u", (unsigned)events[i]);
 	a->options.overlap |= o->overlap;
-	int code = tl__perf_metrics_of_events(out, a, events, n, o->backward, err);
+	int code = tl__perf_metrics_of_events(out, a, events, n, o->backward, o->typed_parameters, err);
 	a->options.overlap = overlap;
 	return finish_metrics(out, code, o, err);
 }
