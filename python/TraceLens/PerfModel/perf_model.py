@@ -56,6 +56,8 @@ class _Model:
         self._told = None
         self._set_up()
         self._answer = getattr(self.param_details, "answer", None)
+        if self._answer is not None and dict(self.param_details) != self._answer["params"]:
+            self._answer = None  # a subclass changed what the library read
         self._told = self._state()
 
     @classmethod
@@ -539,7 +541,8 @@ class CONV(_Model):
         """Shape of the result, a tuple."""
         return _core.estimate("conv", input=list(input_shape), filter=list(filter_shape), stride=_list(stride),
                               padding=_list(padding), dilation=_list(dilation), transposed=bool(transposed_conv),
-                              output_padding=_list(output_padding) if transposed_conv else None)["output"]
+                              output_padding=_list(output_padding) if transposed_conv else None,
+                              groups=_groups(input_shape, filter_shape, transposed_conv))["output"]
 
     @staticmethod
     def t(shape):
@@ -624,11 +627,17 @@ def _list(sizes):
     return None if sizes is None else [sizes] if isinstance(sizes, int) else list(sizes)
 
 
+def _groups(x, w, transposed):
+    """Groups of channels: as many as the filter's channels fit into the input's."""
+    return 1 if transposed or not w[1] or x[1] % w[1] else x[1] // w[1]
+
+
 def _conv(which, x, w, out, bias, transposed, bytes_per_element=1, backward=False):
     if bytes_per_element is None:
         return None
     return estimate("conv", which, input=list(x), filter=list(w), output=list(out), bias=bool(bias),
-                    transposed=bool(transposed), dtype=size(bytes_per_element), backward=backward)
+                    transposed=bool(transposed), dtype=size(bytes_per_element), backward=backward,
+                    groups=_groups(x, w, transposed))
 
 
 class _ConvBias(CONV):
