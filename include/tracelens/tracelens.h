@@ -6,6 +6,7 @@
 #include <tracelens/analysis.h>
 #include <tracelens/arrow.h>
 #include <tracelens/common.h>
+#include <tracelens/compare.h>
 #include <tracelens/edit.h>
 #include <tracelens/event.h>
 #include <tracelens/extension.h>

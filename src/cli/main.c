@@ -11,6 +11,7 @@ static const cli_command commands[] = {
 	{"roofline", "show FLOPs, bytes and rates of operations", cli_roofline, cli_roofline_help},
 	{"tree", "print the call tree, or the parents of an event", cli_tree, cli_tree_help},
 	{"modules", "show GPU time by nn.Module", cli_modules, cli_modules_help},
+	{"diff", "compare two traces by their call trees", cli_diff, cli_diff_help},
 	{"health", "list what is broken or doubtful in a trace", cli_health, cli_health_help},
 	{"model", "tell what an operation costs from its sizes, without a trace", cli_model, cli_model_help},
 };

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/* tracelens diff: two traces, aligned by their call trees. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "session.h"
+
+static const cli_option options[] = {
+	{.name = "output",
+	 .letter = 'o',
+	 .kind = CLI_TEXT,
+	 .value = "DIR",
+	 .help = "write the merged tree and the tables into this folder"},
+	{.name = "prune_non_gpu",
+	 .kind = CLI_FLAG,
+	 .help = "leave trees without GPU work out of merged_tree_output.txt"},
+	{.name = "python", .kind = CLI_FLAG, .help = "align Python frames, too"},
+	{.name = "twins",
+	 .kind = CLI_TEXT,
+	 .value = "FILE",
+	 .help = "names that mean the same: lines NAME = NAME, a * at the end of both for an equal rest"},
+	{.name = "top", .kind = CLI_INT, .value = "N", .min = 1, .help = "show the N largest differences (10)"},
+	CLI_SESSION_OPTIONS,
+};
+
+void cli_diff_help(void)
+{
+	printf("usage: tracelens diff [OPTION ...] BASELINE VARIANT\n\n"
+	       "Lays the call trees of two traces over each other and tells where GPU time differs, by the lowest\n"
+	       "operation that both have. With -o DIR it writes merged_tree_output.txt, diff_stats.csv,\n"
+	       "diff_stats_unique_args_summary.csv, cpu_op_map.json, cpu_op_map_trace1.json and\n"
+	       "cpu_op_map_trace2.json.\n");
+	cli_print_options(stdout, options, cli_width());
+}
+
+/* ---- reading ---- */
+
+/* A whole text file; *out is freed with free(). Returns a cli_status. */
+static int read_text(char **out, const char *path)
+{
+	enum { MOST = 16 << 20 };
+	size_t n = 0, room = 0;
+	FILE *file = fopen(path, "rb");
+	*out = NULL;
+	while (file && !ferror(file) && !feof(file) && n < MOST) {
+		char *more = n + 2 > room ? realloc(*out, room = room ? 2 * room : 4096) : *out;
+		if (!more) {
+			fclose(file);
+			free(*out);
+			*out = NULL;
+			cli_say("no memory left");
+			return CLI_FAILED;
+		}
+		*out = more;
+		n += fread(*out + n, 1, room - n - 1, file);
+		(*out)[n] = '\0';
+	}
+	bool whole = file && feof(file) && (!n || !memchr(*out, '\0', n));
+	const char *why = !file || ferror(file) ? strerror(errno) : "this is no list of names";
+	if (file)
+		fclose(file);
+	if (whole)
+		return CLI_OK;
+	cli_say("%s: %s", path, why);
+	free(*out);
+	*out = NULL;
+	return CLI_USAGE;
+}
+
+static int refuse_repairs(const cli_session *s)
+{
+	tl_table *health;
+	tl_error err = TL_ERROR_INIT;
+	if (!cli_has(s->args, "strict"))
+		return CLI_OK;
+	if (tl_tree_health(&health, s->tree, &err) < 0)
+		return cli_complain(&err, CLI_FAILED);
+	int status = cli_check_strict(health, s->path);
+	tl_table_free(health);
+	return status;
+}
+
+/* Opens a side; `s` is closed by the caller in any case. */
+static int open_side(cli_session *s)
+{
+	tl_error err = TL_ERROR_INIT;
+	int status = cli_check_format(s->path);
+	if (status != CLI_OK)
+		return status;
+	cli_progress_begin(&s->progress, s->path, !s->quiet);
+	tl_trace_options to = {.strict = cli_has(s->args, "strict"),
+			       .single_thread = cli_has(s->args, "single-thread"),
+			       .progress = cli_progress_loading,
+			       .user = &s->progress};
+	int code = tl_trace_open(&s->trace, s->path, &to, &err);
+	cli_progress_end(&s->progress);
+	if (code == TL_ECANCELLED) {
+		cli_say("interrupted");
+		return CLI_INTERRUPTED;
+	}
+	if (code < 0)
+		return cli_complain(&err, cli_read_status(code));
+	tl_tree_options o = {.with_python = cli_has(s->args, "python"),
+			     .clip_stream_overruns = cli_has(s->args, "clip_stream_overruns")};
+	if (tl_tree_build(&s->tree, s->trace, &o, &err) < 0)
+		return cli_complain(&err, CLI_FAILED);
+	return refuse_repairs(s);
+}
+
+/* ---- telling ---- */
+
+static double ms(tl_time ps)
+{
+	return (double)ps / 1e9;
+}
+
+static double percent(tl_time part, tl_time whole)
+{
+	return whole ? 100 * (double)part / (double)whole : 0;
+}
+
+static void print_part(const char *what, const size_t n[2], const tl_time time[2], const tl_time whole[2])
+{
+	printf("%-34s", what);
+	for (int s = 0; s < 2; s++)
+		printf(" %9zu %12.3f ms %5.1f %%", n[s], ms(time[s]), percent(time[s], whole[s]));
+	printf("\n");
+}
+
+static void print_coverage(const tl_diff_totals *t)
+{
+	const tl_diff_side_totals *a = &t->side[0], *b = &t->side[1];
+	tl_time whole[2] = {a->gpu_time, b->gpu_time};
+	printf("%-34s %32s %32s\n", "GPU events and their time", "baseline", "variant");
+	print_part("all", (size_t[]){a->gpu_events, b->gpu_events}, whole, whole);
+	print_part("under an operation", (size_t[]){a->under_operation, b->under_operation},
+		   (tl_time[]){a->under_operation_time, b->under_operation_time}, whole);
+	print_part("  that the other trace has, too", (size_t[]){a->in_matched, b->in_matched},
+		   (tl_time[]){a->in_matched_time, b->in_matched_time}, whole);
+	print_part("under the launching call only", (size_t[]){a->under_call, b->under_call},
+		   (tl_time[]){a->under_call_time, b->under_call_time}, whole);
+	print_part("no launch in the trace", (size_t[]){a->unlinked, b->unlinked},
+		   (tl_time[]){a->unlinked_time, b->unlinked_time}, whole);
+	printf("\nMatched operations: %zu of %zu and %zu. Only in one trace: %zu and %zu events, in %zu and %zu "
+	       "places. "
+	       "In another place: %zu. Looked through: %zu and %zu.\n",
+	       t->matched_operations, a->operations, b->operations, a->unmatched_nodes, b->unmatched_nodes,
+	       a->unmatched_subtrees, b->unmatched_subtrees, t->moved, a->looked_through, b->looked_through);
+	if (t->identical)
+		printf("Both traces have the same operations in the same places.\n");
+	printf("\n");
+}
+
+static int print_result(const cli_session *s, const tl_diff *diff)
+{
+	static const tl_text_column columns[] = {{"lowest_common_ancestor_name", "Largest differences of GPU time", 0},
+						 {"count", "count", 0},
+						 {"kernel_time_trace1", "baseline \xc2\xb5s", 3},
+						 {"kernel_time_trace2", "variant \xc2\xb5s", 3},
+						 {"delta", "difference \xc2\xb5s", 3}};
+	tl_error err = TL_ERROR_INIT;
+	tl_diff_totals totals;
+	tl_table *largest;
+	if (tl_diff_largest(&largest, diff, &err) < 0)
+		return cli_complain(&err, CLI_FAILED);
+	tl_diff_get_totals(diff, &totals);
+	if (s->format == CLI_FORMAT_TEXT)
+		print_coverage(&totals);
+	int status = cli_print_table(s, largest, columns, 5, (size_t)cli_number(s->args, "top", 10));
+	tl_table_free(largest);
+	return status;
+}
+
+static int compare(const cli_session side[2], const char *twins)
+{
+	const cli_session *s = &side[0];
+	tl_error err = TL_ERROR_INIT;
+	tl_diff *diff;
+	const char *folder = cli_text(s->args, "output", NULL);
+	int code = tl_diff_new(&diff, side[0].tree, side[1].tree, &(tl_diff_options){.twins = twins}, &err);
+	if (code < 0)
+		return cli_complain(&err, code == TL_EINVAL ? CLI_USAGE : CLI_FAILED);
+	int status = CLI_OK;
+	if (folder && tl_diff_write(diff, folder, cli_has(s->args, "prune_non_gpu"), &err) < 0)
+		status = cli_complain(&err, CLI_FAILED);
+	if (status == CLI_OK)
+		status = print_result(s, diff);
+	if (status == CLI_OK && folder && !s->quiet)
+		cli_say("wrote the merged tree and the tables into %s", folder);
+	tl_diff_totals totals;
+	tl_diff_get_totals(diff, &totals);
+	if (status == CLI_OK && !totals.side[0].gpu_events && !totals.side[1].gpu_events) {
+		cli_say("no GPU event in either trace");
+		status = CLI_EMPTY;
+	}
+	tl_diff_free(diff);
+	return status;
+}
+
+static cli_format format_of(const cli_args *args)
+{
+	const char *text = cli_text(args, "format", "text");
+	return !strcmp(text, "csv") ? CLI_FORMAT_CSV : !strcmp(text, "json") ? CLI_FORMAT_JSON : CLI_FORMAT_TEXT;
+}
+
+static int run(const cli_args *args)
+{
+	cli_session side[2] = {{0}, {0}};
+	char *twins = NULL;
+	const char *path = cli_text(args, "twins", NULL);
+	if (args->n_rest != 2)
+		return cli_wrong_usage("diff", "two traces are compared: the baseline, then the variant");
+	if (!strcmp(args->rest[0], "-") && !strcmp(args->rest[1], "-"))
+		return cli_wrong_usage("diff", "only one of the traces can be standard input");
+	int status = path ? read_text(&twins, path) : CLI_OK;
+	cli_catch_interrupt();
+	for (int i = 0; i < 2 && status == CLI_OK; i++) {
+		side[i] = (cli_session){.args = args,
+					.path = args->rest[i],
+					.format = format_of(args),
+					.quiet = cli_has(args, "quiet")};
+		status = open_side(&side[i]);
+	}
+	if (status == CLI_OK)
+		status = compare(side, twins);
+	if ((status == CLI_OK || status == CLI_EMPTY) && cli_interrupted())
+		status = CLI_INTERRUPTED;
+	for (int i = 0; i < 2; i++) {
+		if (status == CLI_OK && tl_trace_is_truncated(side[i].trace)) {
+			cli_say("%s: the file is cut off; this covers what is there", side[i].path);
+			status = CLI_TRUNCATED;
+		}
+		tl_tree_free(side[i].tree);
+		tl_trace_free(side[i].trace);
+	}
+	free(twins);
+	return status;
+}
+
+int cli_diff(int argc, char **argv)
+{
+	char error[512];
+	cli_args args;
+	if (cli_parse(&args, options, argc, argv, error, sizeof error) < 0)
+		return cli_wrong_usage("diff", error);
+	int status;
+	if (cli_has(&args, "help")) {
+		cli_diff_help();
+		status = cli_finish_output();
+	} else {
+		status = run(&args);
+	}
+	cli_args_free(&args);
+	return status;
+}
