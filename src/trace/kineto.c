@@ -373,6 +373,7 @@ static int end_in_document(tl_kineto *k)
 static int read_document(tl_kineto *k, contents *found)
 {
 	bool lists = false;
+	enum { BRACE, MEMBER, COMMA } before = BRACE;
 	k->p++;
 	found->object = true;
 	for (;;) {
@@ -380,14 +381,19 @@ static int read_document(tl_kineto *k, contents *found)
 		TL_TRY(tl__kineto_skip_blank(k));
 		if (tl__kineto_at_end(k))
 			return end_in_document(k);
+		/* one comma stands between two members, and none elsewhere */
+		if (*k->p == ',' ? before != MEMBER : (*k->p == '}') == (before == COMMA) && before != BRACE)
+			note(k, TL_HEALTH_TRAILING_COMMA, NULL);
 		if (*k->p == '}') {
 			k->p++;
 			return 0;
 		}
 		if (*k->p == ',') {
 			k->p++;
+			before = COMMA;
 			continue;
 		}
+		before = MEMBER;
 		int is = read_key(k, &key);
 		if (is > 0) {
 			TL_TRY(tl__kineto_skip_blank(k));
