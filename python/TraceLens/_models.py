@@ -5,58 +5,25 @@ The library has its own models. `op_to_perf_model_class_map` names a class for e
 the one that TraceLens put there, the library answers itself. An entry of the user's is made with the event, asked for
 its numbers and its answer used in every table.
 """
-from . import _core
-
-
-class NativeModel:
-    """Stands for a model of the library that has no class in Python."""
-
-    category = None
-    bwd_category = None
-    sheet_category = None
-
-    def __init__(self, event, arch=None, python_path=None, **kwargs):
-        raise NotImplementedError("the model of this operation lives in the library: ask compute_perf_metrics")
-
-
 _native = {}
 
 
 def native_models():
-    """Operation -> class, for the models of the library. The dict is a new one; its classes are always the same."""
-    if not _native:
-        _native.update(_classes())
-    return dict(_native)
-
-
-def _classes():
-    """The classes of TraceLens.PerfModel where they are, else stand-ins."""
-    try:
-        from .PerfModel.torch_op_mapping import op_to_perf_model_class_map
-    except ImportError:
-        op_to_perf_model_class_map = {}
-    classes, made = {}, {}
-    for name, category, backward, family in _core.builtin_models():
-        key = (category, backward, family)
-        if key not in made:
-            made[key] = type("NativeModel", (NativeModel,), {
-                "category": category, "bwd_category": backward, "sheet_category": family})
-        classes[name] = made[key]
-    classes.update(op_to_perf_model_class_map)
-    return classes
+    """Operation -> class: the map of TraceLens.PerfModel.torch_op_mapping, which all analysers share."""
+    from .PerfModel.torch_op_mapping import op_to_perf_model_class_map
+    return op_to_perf_model_class_map
 
 
 def note_native(mapping):
-    """Declares entries of a mapping operation -> class as models of the library. For TraceLens.PerfModel."""
-    _native.clear()
-    _native.update(_classes())
+    """Declares the entries of a mapping operation -> class to be the library's own models. For TraceLens.PerfModel."""
     _native.update(mapping)
 
 
 def users_models(mapping):
     """Entries of a mapping that the user put there, as a dict."""
-    native = _native or native_models()
-    return {name: cls for name, cls in mapping.items() if native.get(name) is not cls}
+    if not _native:
+        native_models()
+    return {name: cls for name, cls in mapping.items() if _native.get(name) is not cls}
 
 
 # ---- asking ----
@@ -101,9 +68,10 @@ def _text(model, name):
 
 
 def asker(cls, options, failures):
-    """A function of an event for the library: asks the class, and keeps what failed in ``failures``."""
+    """A function of an event for the library: asks the class, and notes in ``failures`` (UID -> exception) what fails."""
 
     def ask(event):
+        failures.pop(event["UID"], None)
         try:
             model = _made(cls, event, options)
             flops = model.flops()
@@ -114,7 +82,7 @@ def asker(cls, options, failures):
         except NotImplementedError:
             return None
         except Exception as error:  # a row without metrics, as for models of the library
-            failures.append((event["UID"], error))
+            failures[event["UID"]] = error
             return f"{type(error).__name__}: {error}"
 
     return ask
@@ -128,8 +96,14 @@ def _attribute(cls, *names):
     return None
 
 
+def _sheet(cls):
+    """The family of a class: what it says, else its category without the direction."""
+    category = _attribute(cls, "category")
+    return _attribute(cls, "sheet_category") or (category and category.removesuffix("_fwd").removesuffix("_bwd"))
+
+
 def registrations(mapping, options, failures):
     """What _core.Analyzer.set_models takes, for the user's entries of a mapping."""
     return [(name, _attribute(cls, "category"), _attribute(cls, "bwd_category"),
-             _attribute(cls, "sheet_category"), asker(cls, options, failures))
+             _sheet(cls), asker(cls, options, failures))
             for name, cls in users_models(mapping).items()]

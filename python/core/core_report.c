@@ -174,8 +174,9 @@ static bool open_files(files *f, PyObject *paths)
 	return !PyErr_Occurred();
 }
 
-static PyObject *of_file(const char *path, wishes *w, files *f)
+static PyObject *of_file(const char *path, wishes *w, files *f, bool strict)
 {
+	tl_trace_options how = {.strict = strict};
 	tl_trace *trace = NULL;
 	tl_report *report = NULL;
 	tl_error err = TL_ERROR_INIT;
@@ -183,7 +184,7 @@ static PyObject *of_file(const char *path, wishes *w, files *f)
 	int code;
 	w->options.hooks = f->hooks;
 	w->options.n_hooks = f->n;
-	Py_BEGIN_ALLOW_THREADS code = tl_trace_open(&trace, path, NULL, &err);
+	Py_BEGIN_ALLOW_THREADS code = tl_trace_open(&trace, path, &how, &err);
 	if (code == 0) {
 		truncated = tl_trace_is_truncated(trace);
 		code = tl_report_pytorch(&report, trace, &w->options, &err);
@@ -203,7 +204,9 @@ static PyObject *report_file(PyObject *module, PyObject *args)
 			      &PyList_Type, &paths))
 		return NULL;
 	if (take_options(&w, given)) {
-		PyObject *report = open_files(&f, paths) ? of_file(PyBytes_AS_STRING(path), &w, &f) : NULL;
+		PyObject *report = open_files(&f, paths) ? of_file(PyBytes_AS_STRING(path), &w, &f,
+								   is_true(PyDict_GetItemString(given, "strict")))
+							 : NULL;
 		if (report)
 			result = PyTuple_Pack(2, report, f.notes);
 		Py_XDECREF(report);

@@ -47,7 +47,8 @@ class TreePerfAnalyzer:
     inductor_cache_dir : where Inductor keeps the kernels that it compiled
 
     Attributes: ``tree``, ``gpu_only`` (neither operations nor Python frames), ``with_python_stack``,
-    ``op_to_perf_model_class_map`` (operation -> model class; entries of your own are used in every table).
+    ``op_to_perf_model_class_map`` (operation -> model class; entries of your own are used in every table),
+    ``op_categories`` (operation -> category, before all other rules).
     """
 
     def __init__(self, tree, add_python_func=False, arch=None, jax=False, python_path=None,
@@ -72,7 +73,8 @@ class TreePerfAnalyzer:
         self.detect_recompute = bool(detect_recompute)
         self.add_python_func = bool(add_python_func or detect_recompute)
         self.op_to_perf_model_class_map = native_models()
-        self._failures = []
+        self.op_categories = {}
+        self._failures = {}
         self._build(rebuild_tree, enable_pseudo_ops, tree_postprocess_extension)
         self._made = {}
         self._native()
@@ -128,18 +130,21 @@ class TreePerfAnalyzer:
         """The core analyser of the tree as it is now, with the models of the map (and more, by name)."""
         core = self.tree._sealed()
         mapping = self.op_to_perf_model_class_map if models is None else {**self.op_to_perf_model_class_map, **models}
-        users = users_models(mapping)
+        users = (users_models(mapping), dict(self.op_categories))
         kind = "models" if models is not None else "stacks" if call_stack else "plain"
-        native, known, arch = self._made.get(kind, (None, None, None))
+        native, known, arch, failures = self._made.get(kind, (None, None, None, {}))
         if native is None or arch != self.arch:
             text = None if self.arch is None else json.dumps(self.arch)
             native = _core.Analyzer(core, include_unlinked=self.include_unlinked_kernels,
                                     detect_recompute=self.detect_recompute, arch=text,
                                     inductor_cache_dir=self.inductor_cache_dir, call_stack=call_stack)
-            known = {}
+            known, failures = ({}, {}), {}
         if users != known:
-            native.set_models(registrations(mapping, self._options(), self._failures), [])
-        self._made[kind] = (native, users, self.arch)
+            failures = {}
+            native.set_models(registrations(mapping, self._options(), failures),
+                              list(self.op_categories.items()))
+        self._made[kind] = (native, users, self.arch, failures)
+        self._failures = failures  # of the analyser in use: UID -> what its model raised
         return native
 
     def _event(self, event):
@@ -365,18 +370,17 @@ class TreePerfAnalyzer:
             warnings.warn("Input list of events is empty. Returning an empty DataFrame.", stacklevel=2)
             return pd.DataFrame()
         native = self._native(models=dict_name_to_perf_model)
-        failed = len(self._failures)
         table = native.metrics(events, backward=bool(bwd), kernel_details=bool(include_kernel_details),
                                arguments=bool(include_args), overlap=True)
         made = frame(table)
-        self._warn(made, events, bwd, failed)
+        self._warn(made, events, bwd)
         if not len(made):
             return pd.DataFrame()
         if args_cols is not None and include_args:
             made = self._with_arguments(made, list(args_cols), lambda value: value)
         return self._with_non_data_mov(made, bwd) if non_data_mov else made
 
-    def _warn(self, made, events, bwd, failed):
+    def _warn(self, made, events, bwd):
         total = len(events)
         if len(made):
             idle = int(((made["GFLOPS"] > 0) & (made["Kernel Time (µs)"] == 0)).sum())
@@ -387,10 +391,15 @@ class TreePerfAnalyzer:
             without = sum(not core.backward(event) for event in events)
             if without:
                 warnings.warn(f"{without}/{total} events have no backward events", stacklevel=3)
-        if len(self._failures) > failed:
-            uid, error = self._failures[-1]
-            warnings.warn(f"{len(self._failures) - failed}/{total} events: the model failed; for example event {uid}: "
+        failed = [uid for uid in self._uids(events) if uid in self._failures] if self._failures else ()
+        if failed:
+            error = self._failures[failed[0]]
+            warnings.warn(f"{len(failed)}/{total} events: the model failed; for example event {failed[0]}: "
                           f"{type(error).__name__}: {error}", stacklevel=3)
+
+    @staticmethod
+    def _uids(events):
+        return [event["UID"] if isinstance(event, _core.Event) else int(event) for event in events]
 
     def _kernels_of(self, event, bwd):
         core = self.tree._sealed()
@@ -427,10 +436,9 @@ class TreePerfAnalyzer:
         if models is None and event["name"] not in users_models(self.op_to_perf_model_class_map) \
                 and native.family_of(event["name"]) is None and not event["name"].startswith("triton_"):
             raise TypeError(f"{event['name']!r} has no performance model")
-        failed = len(self._failures)
         table = native.metrics([event], backward=bool(bwd), overlap=True)
-        if len(self._failures) > failed:
-            raise self._failures.pop()[1]
+        if event["UID"] in self._failures:
+            raise self._failures[event["UID"]]
         if not len(table):
             what = "has no backward events" if bwd and not self.tree._sealed().backward(event) else \
                 "is not covered by its model"
