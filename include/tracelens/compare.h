@@ -17,8 +17,8 @@ extern "C" {
 /* ---- TraceDiff: two call trees, aligned ---- */
 
 /**
- * Two call trees laid over each other. Siblings (root events, thread by thread, included) are aligned by name: as many
- * as possible in order, among equally many those whose subtrees are most alike, among equally good ones the earliest.
+ * Two call trees laid over each other. Siblings (root events, thread by thread, included) are aligned in order, by name:
+ * as many as possible, the more alike in arguments and in what is below the better, of equally good ways the earliest.
  * Then operations that exist on one side only, but hold what the other side has, are looked through, and what only
  * changed its place among its siblings finds its partner again. docs/comparing.md says more.
  */

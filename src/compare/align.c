@@ -30,15 +30,23 @@ enum { BY_IDENTITY, BY_STRUCTURE, BY_NAME, LEVELS };
 
 /* ---- what pairs are worth ---- */
 
-/* Any pair is worth more than all that can be said for the likeness of others. */
-#define PAIR (UINT64_C(1) << 32)
+/*
+ * A name alone makes a pair; what else is alike makes it better. Two pairs that agree in the operations below, but not
+ * in their arguments (2 x 16), are worth less than one of identical things (40) and more than one of alike ones (24):
+ * so siblings of one name that changed places are seen as such, and a kernel that was chosen differently moves nothing.
+ */
+enum { SAME_NAME = 8, SAME_STRUCTURE = 8, SAME_ARGUMENTS = 8, SAME_KERNELS = 4, IDENTICAL = 12 };
 
 static inline uint64_t worth(const tl_align_item *x, const tl_align_item *y)
 {
 	if (x->name != y->name)
 		return 0;
-	return PAIR + (x->kernels == y->kernels ? 4 : 0) + (x->structure == y->structure ? 2 : 0) +
-	       (x->exact == y->exact ? 1 : 0);
+	unsigned w = SAME_NAME;
+	w += x->structure == y->structure ? SAME_STRUCTURE : 0;
+	w += x->exact == y->exact ? SAME_ARGUMENTS : 0;
+	w += x->kernels == y->kernels ? SAME_KERNELS : 0;
+	w += tl__align_identical(x, y) ? IDENTICAL : 0;
+	return w;
 }
 
 static bool same(const alignment *m, uint32_t level, uint32_t i, uint32_t j)

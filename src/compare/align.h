@@ -3,11 +3,11 @@
  * @file align.h
  * Aligning two sequences: which items of one are which of the other, in order.
  *
- * The best alignment has the most pairs of equal `name`; among those, the most alike ones (weights in align.c); among
- * those, the earliest. Time is that of the product of the lengths (what is identical at the ends costs nothing) up to
- * ALIGN_EXACT_CELLS; longer sequences are first cut at what they have in common (longest common subsequence of
- * Myers, "An O(ND) Difference Algorithm and Its Variations", 1986, linear space, of identical items, then of items of
- * like structure, then of names). Memory is linear always.
+ * Pairs have equal names. The best alignment is the one whose pairs are worth most (weights in align.c: every pair
+ * counts, alike ones more); among equals, the one with the earliest pairs. Time is that of the product of the lengths
+ * (what is identical at the ends costs nothing) up to ALIGN_EXACT_CELLS; longer sequences are first cut at what they
+ * have in common (longest common subsequence of Myers, "An O(ND) Difference Algorithm and Its Variations", 1986, linear
+ * space, of identical items, then of items of like structure, then of names). Memory is linear always.
  */
 #ifndef TL_COMPARE_ALIGN_H
 #define TL_COMPARE_ALIGN_H

@@ -79,65 +79,78 @@ static int align_gaps(tl_diff_lists *l, bool only_gpu)
 
 /* ---- out of order ---- */
 
-enum { MOVED_WHOLE, MOVED_STRUCTURE, MOVED_NAME, MOVED_LEVELS };
+enum { MOVED_WHOLE, MOVED_ALIKE, MOVED_NAME, MOVED_LEVELS };
 
 static uint64_t moved_key(const tl_align_item *x, int level)
 {
 	uint64_t key = tl__mix(x->name, (uint64_t)level);
-	if (level <= MOVED_STRUCTURE)
-		key = tl__mix(key, x->structure);
-	if (level == MOVED_WHOLE)
-		key = tl__mix(tl__mix(key, x->kernels), x->exact);
-	return key;
+	if (level <= MOVED_ALIKE)
+		key = tl__mix(tl__mix(key, x->structure), x->exact);
+	return level == MOVED_WHOLE ? tl__mix(key, x->kernels) : key;
 }
 
-/*
- * Joins the k-th of a key on one side with the k-th on the other; of a name alone only when it is there once on each
- * side, as a name that occurs often says little. `index` and `item` hold what is free on each side.
- */
-static int join_moved(tl_diff_lists *l, int level, tl_map *first, uint32_t *next, uint32_t *last)
+/* How often each name occurs in each list, up to twice: the count of list 0, and 4 times that of list 1. */
+static int count_names(tl_map *out, const tl_diff_lists *l)
 {
-	size_t n = l->index[1].n;
-	for (size_t j = 0; j < n; j++) {
-		next[j] = TL_MAP_NONE;
+	for (int s = 0; s < 2; s++)
+		for (size_t i = 0; i < l->list[s].n; i++) {
+			uint64_t name = tl__diff_name(l->nodes[s], l->list[s].v[i].pos);
+			uint32_t had = tl__map_get(out, name), one = s ? 4 : 1;
+			had = had == TL_MAP_NONE ? 0 : had;
+			if ((had & (3 * one)) < 2 * one)
+				had += one;
+			TL_TRY(tl__map_set(out, name, had));
+		}
+	return 0;
+}
+
+/* What is left of a list, as chains of equal keys. */
+typedef struct chains {
+	tl_map first;          /* of each key: index of the first in the chain, or USED_UP */
+	uint32_t *next, *last; /* of each item; NONE ends a chain. `last` only of the first of a chain */
+} chains;
+#define NONE UINT32_MAX
+#define USED_UP (UINT32_MAX - 1)
+
+static int make_chains(chains *c, const tl_diff_lists *l, int level)
+{
+	for (size_t j = 0; j < l->index[1].n; j++) {
+		c->next[j] = NONE;
 		if (l->list[1].v[l->index[1].v[j]].mate != TL_POS_NONE)
 			continue;
-		uint64_t key = moved_key(&l->item[1].v[j], level);
-		uint32_t head = tl__map_get_or_set(first, key, (uint32_t)j);
+		uint32_t head = tl__map_get_or_set(&c->first, moved_key(&l->item[1].v[j], level), (uint32_t)j);
 		if (head == TL_MAP_NONE)
 			return TL_ENOMEM;
 		if (head != j)
-			next[last[head]] = (uint32_t)j;
-		last[head] = (uint32_t)j;
+			c->next[c->last[head]] = (uint32_t)j;
+		c->last[head] = (uint32_t)j;
 	}
-	/* from here on last[head] is the next of that key to be joined */
-	for (size_t j = 0; j < n; j++)
-		last[j] = level == MOVED_NAME && next[j] != TL_MAP_NONE ? TL_MAP_NONE : (uint32_t)j;
-	tl_map count = {0};
-	int code = 0;
-	for (size_t i = 0; i < l->index[0].n && code == 0 && level == MOVED_NAME; i++) {
-		uint64_t key = moved_key(&l->item[0].v[i], level);
-		if (l->list[0].v[l->index[0].v[i]].mate != TL_POS_NONE)
-			continue;
-		uint32_t c = tl__map_get(&count, key);
-		code = tl__map_set(&count, key, c == TL_MAP_NONE ? 1 : 2);
-	}
-	for (size_t i = 0; i < l->index[0].n && code == 0; i++) {
+	return 0;
+}
+
+/*
+ * Joins the k-th of a key on one side with the k-th on the other; of a name alone only where each list has it once, as
+ * a name that occurs often says little.
+ */
+static int join_moved(tl_diff_lists *l, int level, chains *c, const tl_map *names)
+{
+	TL_TRY(make_chains(c, l, level));
+	for (size_t i = 0; i < l->index[0].n; i++) {
 		const tl_diff_entry *e = &l->list[0].v[l->index[0].v[i]];
-		uint64_t key = moved_key(&l->item[0].v[i], level);
-		uint32_t head = tl__map_get(first, key);
-		if (e->mate != TL_POS_NONE || head == TL_MAP_NONE || last[head] == TL_MAP_NONE)
+		const tl_align_item *x = &l->item[0].v[i];
+		if (e->mate != TL_POS_NONE || (level == MOVED_NAME && tl__map_get(names, x->name) != 1 + 4))
 			continue;
-		if (level == MOVED_NAME && tl__map_get(&count, key) != 1)
+		uint64_t key = moved_key(x, level);
+		uint32_t j = tl__map_get(&c->first, key);
+		if (j == TL_MAP_NONE || j == USED_UP)
 			continue;
-		uint32_t j = last[head];
-		last[head] = next[j];
 		/* without GPU work a name and nothing below it are too little to go by */
-		if (level == MOVED_WHOLE || (e->gpu && l->list[1].v[l->index[1].v[j]].gpu))
-			join(l, l->index[0].v[i], l->index[1].v[j], false);
+		if (level != MOVED_WHOLE && !(e->gpu && l->list[1].v[l->index[1].v[j]].gpu))
+			continue;
+		join(l, l->index[0].v[i], l->index[1].v[j], false);
+		TL_TRY(tl__map_set(&c->first, key, c->next[j] == NONE ? USED_UP : c->next[j]));
 	}
-	tl__map_free(&count);
-	return code;
+	return 0;
 }
 
 static int find_moved(tl_diff_lists *l)
@@ -147,14 +160,16 @@ static int find_moved(tl_diff_lists *l)
 	size_t n = l->index[1].n;
 	if (!n || !l->index[0].n)
 		return 0;
-	uint32_t *chains = tl__malloc(2 * n * sizeof *chains);
-	int code = chains ? 0 : TL_ENOMEM;
+	tl_map names = {0};
+	uint32_t *room = tl__malloc(2 * n * sizeof *room);
+	int code = room ? count_names(&names, l) : TL_ENOMEM;
 	for (int level = 0; level < MOVED_LEVELS && code == 0; level++) {
-		tl_map first = {0};
-		code = join_moved(l, level, &first, chains, chains + n);
-		tl__map_free(&first);
+		chains c = {.next = room, .last = room + n};
+		code = join_moved(l, level, &c, &names);
+		tl__map_free(&c.first);
 	}
-	tl__free(chains);
+	tl__map_free(&names);
+	tl__free(room);
 	return code;
 }
 

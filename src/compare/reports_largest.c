@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* The largest differences of kernel time, by operation or, where reports have none, by kernel. */
+#include <math.h>
+#include <string.h>
+
+#include "compare/reports.h"
+
+#define MICRO "\xc2\xb5s"
+enum { LISTED = 10 }; /* in each direction */
+
+typedef struct source {
+	const char *sheet, *key, *metric;
+	double to_ms;
+} source;
+
+static const source sources[] = {
+	{"ops_summary", "name", "total_direct_kernel_time_ms", 1},
+	{"kernel_summary", "Kernel name", "Kernel duration (" MICRO ")_sum", 1e-3},
+	{"kernel_summary", "name", "Total Kernel Time (ms)", 1},
+	{"ops_unique_args", "name", "total_direct_kernel_time_sum", 1e-3},
+	{"unified_perf_summary", "name", "Kernel Time (" MICRO ")_sum", 1e-3},
+	{"ops_all", "name", "total_direct_kernel_time_sum", 1e-3},
+};
+
+static bool usable(const tl_table *table, const source *s)
+{
+	const tl_column *metric = table ? tl__table_column(table, s->metric) : NULL;
+	return metric && (metric->storage == TL_COL_INT64 || metric->storage == TL_COL_DOUBLE) &&
+	       tl__table_column(table, s->key);
+}
+
+static const source *choose(const tl_table **tables, const tl_cmp_report *reports, size_t n)
+{
+	for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
+		size_t r = 0;
+		while (r < n && usable(tables[r] = tl__cmp_find(&reports[r], sources[i].sheet), &sources[i]))
+			r++;
+		if (r == n)
+			return &sources[i];
+	}
+	return NULL;
+}
+
+/* Time of the row in a report, ms; one that does not have it spends no time there. */
+static double time_of(const tl_table *joined, const char *column, size_t row, double to_ms)
+{
+	const tl_column *c = tl__table_column(joined, column);
+	double value = c ? tl_table_double(joined, (size_t)(c - joined->columns.v), row) : NAN;
+	return isnan(value) ? 0 : value * to_ms;
+}
+
+typedef struct change {
+	uint32_t row, variant;
+	double base, other;
+} change;
+typedef TL_VEC(change) change_list;
+
+/* Whether the first is the larger change, for better (-1) or worse (1); of equal ones the earlier row. */
+static bool is_larger(const change *a, const change *b, int sign)
+{
+	double x = sign * (a->other - a->base), y = sign * (b->other - b->base);
+	return x > y || (x == y && a->row < b->row);
+}
+
+/* Keeps the LISTED largest changes behind place `start`, in order. */
+static int keep(change_list *list, size_t start, change c, int sign)
+{
+	if (!(sign * (c.other - c.base) > 0))
+		return 0;
+	size_t at = list->n;
+	if (at - start == LISTED) {
+		if (!is_larger(&c, &list->v[at - 1], sign))
+			return 0;
+		at--;
+	} else if (TL_VEC_PUSH(list, c) < 0) {
+		return TL_ENOMEM;
+	}
+	for (; at > start && is_larger(&c, &list->v[at - 1], sign); at--)
+		list->v[at] = list->v[at - 1];
+	list->v[at] = c;
+	return 0;
+}
+
+static int find_changes(change_list *out, const tl_table *joined, const source *s, const tl_cmp_report *reports,
+			size_t n)
+{
+	tl_buf base = {0}, other = {0};
+	int code = 0;
+	tl__buf_printf(&base, "%s::%s", reports[0].tag, s->metric);
+	for (uint32_t variant = 1; variant < n && code == 0; variant++) {
+		tl__buf_clear(&other);
+		tl__buf_printf(&other, "%s::%s", reports[variant].tag, s->metric);
+		if (!tl__buf_text(&base) || !tl__buf_text(&other))
+			code = TL_ENOMEM;
+		for (int sign = 1; sign >= -1 && code == 0; sign -= 2) {
+			size_t start = out->n;
+			for (uint32_t row = 0; row < joined->rows && code == 0; row++)
+				code = keep(out, start,
+					    (change){row, variant, time_of(joined, base.v, row, s->to_ms),
+						     time_of(joined, other.v, row, s->to_ms)},
+					    sign);
+		}
+	}
+	tl__buf_free(&base);
+	tl__buf_free(&other);
+	return code;
+}
+
+static int make_table(tl_table **out, const change_list *changes, const tl_table *joined, const source *s,
+		      const tl_cmp_report *reports)
+{
+	tl_table *t = tl__table_new("largest_differences", joined ? joined->strings : NULL, changes->n);
+	*out = t;
+	if (!t || !tl__table_add(t, "report", "", TL_COL_STRING) || !tl__table_add(t, "name", "", TL_COL_STRING) ||
+	    !tl__table_add(t, "baseline ms", "ms", TL_COL_DOUBLE) ||
+	    !tl__table_add(t, "report ms", "ms", TL_COL_DOUBLE) || !tl__table_add(t, "diff ms", "ms", TL_COL_DOUBLE) ||
+	    !tl__table_add(t, "pct", "%", TL_COL_DOUBLE))
+		return TL_ENOMEM;
+	tl_column *c = t->columns.v;
+	for (size_t i = 0; i < changes->n; i++) {
+		const change *at = &changes->v[i];
+		const tl_column *key = tl__table_column(joined, s->key);
+		tl_buf name = {0};
+		tl__cell_text(joined, key, at->row, &name);
+		const char *text = tl__buf_text(&name);
+		c[0].str[i] = tl__table_str(t, reports[at->variant].tag);
+		c[1].str[i] = text ? tl__table_str(t, text) : TL_STR_FAIL;
+		tl__buf_free(&name);
+		if (c[0].str[i] == TL_STR_FAIL || c[1].str[i] == TL_STR_FAIL)
+			return TL_ENOMEM;
+		c[2].f64[i] = at->base;
+		c[3].f64[i] = at->other;
+		c[4].f64[i] = at->other - at->base;
+		c[5].f64[i] = at->base > 0 ? 100 * ((at->other - at->base) / at->base) : NAN;
+	}
+	return 0;
+}
+
+int tl__cmp_largest(tl_cmp_result *result, const tl_cmp_report *reports, size_t n, tl_error *err)
+{
+	const tl_table **tables = tl__calloc(n, sizeof *tables);
+	if (!tables)
+		return tl__nomem(err);
+	const source *s = choose(tables, reports, n);
+	tl_table *joined = NULL;
+	tl_cmp_column *columns = NULL;
+	size_t n_columns;
+	change_list changes = {0};
+	int code = 0;
+	if (s) {
+		const tl_cmp_plan plan = {.name = s->sheet, .keys = &s->key, .n_keys = 1};
+		code = tl__cmp_join(&joined, &columns, &n_columns, &plan, reports, tables, n, err);
+		if (code == 0 && find_changes(&changes, joined, s, reports, n) < 0)
+			code = tl__nomem(err);
+	}
+	if (code == 0 && make_table(&result->largest, &changes, joined, s, reports) < 0)
+		code = tl__nomem(err);
+	TL_VEC_FREE(&changes);
+	tl_table_free(joined);
+	tl__free(columns);
+	tl__free((void *)tables);
+	return code;
+}
