@@ -8,11 +8,11 @@ FUZZ_SECONDS ?= 60
 TRACE ?= examples/traces/transformer_rank0.json.gz
 SOURCES = $(shell git ls-files '*.[ch]' 2>/dev/null || find src include tests fuzz bench examples -name '*.[ch]')
 
-.PHONY: help all deps demo check test golden asan tsan fuzz bench lint format install uninstall clean
+.PHONY: help all deps demo check test python-check golden asan tsan fuzz bench lint format install uninstall clean
 
 help: ## list these targets
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## /\1\t/' | \
-		awk -F'\t' '{ printf "  make %-10s %s\n", $$1, $$2 }'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | \
+		awk -F'\t' '{ printf "  make %-12s %s\n", $$1, $$2 }'
 
 deps:
 	@scripts/install-deps
@@ -33,6 +33,11 @@ check: demo test ## the same, then every test
 
 test: all
 	meson test -C $(BUILD) --print-errorlogs
+
+python-check: deps ## pip install the Python package into a fresh environment and run its tests there
+	@rm -rf $(BUILD)/python-check && python3 -m venv $(BUILD)/python-check
+	@$(BUILD)/python-check/bin/pip install --quiet .[test]
+	TL_SOURCE_ROOT=$(CURDIR) $(BUILD)/python-check/bin/python -m pytest -q -p no:cacheprovider tests/python
 
 golden: all ## the golden cases of the shared corpus, when it is there
 	python3 tests/golden/run_golden.py $(BUILD)/tracelens

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Events as mappings: what the C type leaves to Python."""
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Mapping, MutableMapping, Sequence
 
 from . import _core
 
@@ -82,6 +82,7 @@ class Args(dict):
 
 _core.set_helpers(Args, MISSING)
 MutableMapping.register(_core.Event)
+Sequence.register(_core.Events)
 
 
 def uid_of(event):

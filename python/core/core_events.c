@@ -134,5 +134,6 @@ PyTypeObject core_events_type = {
 	.tp_doc =
 		"All events of a tree; the position of an event is its UID. An event object exists while it is in use.",
 	.tp_traverse = (traverseproc)events_traverse,
+	.tp_iter = PySeqIter_New, /* so that it has __iter__, which scripts ask for */
 	.tp_methods = events_methods,
 };

@@ -596,6 +596,9 @@ class TreePerfAnalyzer:
             return made
         made = made.sort_values("UID", kind="stable").reset_index(drop=True)
         kernels = [self.tree.get_UID2event(int(uid)) for uid in made["UID"]]
+        for name in ("Grid", "Block"):
+            if name in made:
+                made[name] = [_tuples(value) for value in made[name]]
         made["Kernel t start"] = [kernel.get("ts") for kernel in kernels]
         if nn_module_detail and self.tree._core.has_python:
             cache = {}

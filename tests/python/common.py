@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: MIT
+"""What the tests of the Python package share."""
+import os
+import unittest
+
+ROOT = os.environ.get("TL_SOURCE_ROOT") or os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BUNDLED = os.path.join(ROOT, "examples", "traces", "transformer_rank0.json.gz")
+
+
+def corpus():
+    """The folder of real traces and right answers; skips the test where it is missing."""
+    for folder in (os.environ.get("TRACELENS_CORPUS"), os.path.join(os.path.dirname(ROOT), "shared")):
+        if folder and os.path.isdir(os.path.join(folder, "golden")):
+            return folder
+    raise unittest.SkipTest("skipped: no corpus")
+
+
+def event(name, cat, ts, dur, tid=1, pid=1, **args):
+    """A complete event as the file has it."""
+    return {"ph": "X", "cat": cat, "name": name, "pid": pid, "tid": tid, "ts": ts, "dur": dur, "args": args}
+
+
+def small():
+    """Two operations on one thread, a backward one on another, and three GPU events, of which one has no launch."""
+    return [
+        event("aten::linear", "cpu_op", 100, 50, **{"Sequence number": 7, "Input Dims": [[2, 3]], "External id": 1}),
+        event("aten::addmm", "cpu_op", 105, 40, **{"External id": 2}),
+        event("cudaLaunchKernel", "cuda_runtime", 110, 5, correlation=1),
+        event("cudaLaunchKernel", "cuda_runtime", 146, 3, correlation=2),
+        event("gemm", "kernel", 200, 30, tid=7, pid=0, correlation=1, stream=7),
+        event("ncclDevKernel_AllReduce", "kernel", 220, 25, tid=8, pid=0, correlation=2, stream=8),
+        {"ph": "s", "cat": "ac2g", "name": "ac2g", "id": 1, "pid": 1, "tid": 1, "ts": 110},
+        {"ph": "f", "cat": "ac2g", "name": "ac2g", "id": 1, "pid": 0, "tid": 7, "ts": 200, "bp": "e"},
+        {"ph": "s", "cat": "ac2g", "name": "ac2g", "id": 2, "pid": 1, "tid": 1, "ts": 146},
+        {"ph": "f", "cat": "ac2g", "name": "ac2g", "id": 2, "pid": 0, "tid": 8, "ts": 220, "bp": "e"},
+        event("Memcpy HtoD (Host -> Device)", "gpu_memcpy", 260, 5, tid=7, pid=0, correlation=3, stream=7),
+        event("autograd::engine::evaluate_function: AddmmBackward0", "cpu_op", 300, 50, tid=2,
+              **{"Sequence number": 7}),
+        {"ph": "M", "name": "process_name", "pid": 1, "tid": 0, "args": {"name": "python"}},
+    ]

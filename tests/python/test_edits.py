@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: MIT
+"""What a script assigns to events is seen by the next analysis."""
+import unittest
+
+import common
+from TraceLens import TraceToTree, TreePerfAnalyzer
+
+
+def analyzer():
+    return TreePerfAnalyzer(TraceToTree(common.small()))
+
+
+def launchers(a):
+    return {row["name"]: row for row in a.get_df_kernel_launchers().to_dict("records")}
+
+
+class Edits(unittest.TestCase):
+    def test_name_and_arguments(self):
+        a = analyzer()
+        self.assertEqual(set(launchers(a)), {"aten::addmm"})
+        e = a.tree.events[1]
+        e["name"] = "aten::mm"
+        e["args"] = {"Input Dims": [[4, 8], [8, 2]], "Input type": ["float", "float"], "External id": 2, "mine": [1]}
+        row = launchers(a)["aten::mm"]
+        self.assertEqual(row["Input Dims"], ((4, 8), (8, 2)))
+        self.assertEqual(e["args"]["mine"], [1])
+        self.assertEqual(a.build_df_perf_metrics([e])["GFLOPS"][0], 2 * 4 * 8 * 2 / 1e9)
+
+    def test_arguments_in_place(self):
+        a = analyzer()
+        a.tree.events[0]["args"]["Input Dims"] = [[9]]
+        a.tree.events[1]["args"].update({"Input Dims": [[5, 5]]})
+        self.assertEqual(a.tree.events[0]["args"]["Input Dims"], [[9]])
+        self.assertEqual(launchers(a)["aten::addmm"]["Input Dims"], ((5, 5),))
+
+    def test_times(self):
+        a = analyzer()
+        a.tree.events[4]["dur"] = 10.5
+        self.assertEqual(launchers(a)["aten::addmm"]["total_direct_kernel_time"], 10.5)
+        a.tree.events[4]["ts"] = 199
+        a.tree.events[4]["dur"] = 1
+        timeline = a.get_df_gpu_timeline().set_index("type")["time ms"]
+        self.assertEqual(timeline["total_time"], 0.046)
+        self.assertEqual(a.tree.events[4]["t_end"], 200)
+
+    def test_category(self):
+        a = analyzer()
+        a.tree.events[4]["cat"] = "gpu_memcpy"
+        timeline = a.get_df_gpu_timeline().set_index("type")["time ms"]
+        self.assertEqual(timeline["total_memcpy_time"], 0.03)
+
+    def test_parent(self):
+        a = analyzer()
+        a.tree.events[2]["parent"] = 0  # the launch moves from addmm to linear
+        self.assertEqual(set(launchers(a)), {"aten::linear"})
+        self.assertEqual(a.tree.events[0]["children"], [1, 3, 2])
+        self.assertNotIn("children", a.tree.events[1])
+
+    def test_children(self):
+        a = analyzer()
+        a.tree.events[1]["children"] = [2, 3]
+        self.assertEqual(a.get_kernel_launchers(include_nccl=True)[0]["direct_kernel_count"], 2)
+        self.assertEqual(a.tree.events[1]["gpu_events"], [4, 5])
+        self.assertEqual(a.tree.events[0]["children"], [1])
+        a.tree.events[1]["children"] = []
+        a.get_df_kernel_launchers()
+        self.assertEqual(sorted(a.tree.events[0]["children"]), [1, 2, 3])
+
+    def test_gpu_events(self):
+        a = analyzer()
+        a.tree.events[0]["gpu_events"] = [4, 5, 10]
+        a.get_df_kernel_launchers()
+        self.assertEqual(a.tree.events[10]["parent"], 0)
+        self.assertEqual(len(a.get_df_gpu_timeline()), 8)
+
+    def test_new_operations(self):
+        a = analyzer()
+        tree = a.tree
+        uid = len(tree.events)
+        tree.events.append({"name": "pseudo::op", "cat": "cpu_op", "parent": 1, "children": [2], "args": {
+            "Input Dims": [[3, 3]]}})
+        self.assertEqual(tree.events[uid]["name"], "pseudo::op")
+        self.assertEqual(tree.events[uid]["UID"], uid)
+        tree.events_by_uid[uid + 1] = {"name": "second", "cat": "cpu_op", "parent": uid, "ts": 111, "dur": 1}
+        row = launchers(a)["pseudo::op"]
+        self.assertEqual((row["UID"], row["Input Dims"], row["total_direct_kernel_time"]), (uid, ((3, 3),), 30.0))
+        self.assertEqual(tree.events[1]["children"], [uid])
+        self.assertEqual(tree.events[uid + 1]["parent"], uid)
+        self.assertEqual((tree.events[uid + 1]["ts"], tree.events[uid]["ts"]), (111, 105))
+        self.assertEqual(len(tree.events), uid + 2)
+
+    def test_extension(self):
+        def rename(tree):
+            for event in tree.events:
+                if event["name"] == "aten::addmm":
+                    event["name"] = "renamed"
+
+        a = TreePerfAnalyzer(TraceToTree(common.small()), tree_postprocess_extension=rename)
+        self.assertEqual(set(launchers(a)), {"renamed"})
+
+    def test_what_cannot_be(self):
+        a = analyzer()
+        e = a.tree.events
+        for key, value, error in (("name", 3, TypeError), ("cat", 3, TypeError), ("ts", "1", TypeError),
+                                  ("dur", True, TypeError), ("parent", 99, KeyError), ("parent", "x", TypeError),
+                                  ("children", [99], KeyError), ("children", 3, TypeError),
+                                  ("gpu_events", "ab", TypeError), ("args", 3, TypeError), ("UID", 3, ValueError)):
+            with self.assertRaises(error, msg=key):
+                e[0][key] = value
+        with self.assertRaises(TypeError):
+            e[0][5] = 1
+        self.assertEqual(len(a.get_df_kernel_launchers()), 1)
+
+    def test_what_cannot_be_in_the_tree_is_told_by_the_analysis(self):
+        for key, value in (("parent", 1), ("cat", "kernel"), ("dur", -1), ("dur", float("nan"))):
+            a = analyzer()
+            a.tree.events[0][key] = value
+            for _ in range(2):  # until it is corrected
+                with self.assertRaises(ValueError):
+                    a.get_df_kernel_launchers()
+            del a.tree.events[0][key]
+            self.assertEqual(len(a.get_df_kernel_launchers()), 1)
+
+    def test_events_of_another_tree(self):
+        a, b = analyzer(), analyzer()
+        with self.assertRaisesRegex(ValueError, "another tree"):
+            a.tree.events[0]["parent"] = b.tree.events[1]
+        with self.assertRaisesRegex(ValueError, "another tree"):
+            a.tree.get_children_events(b.tree.events[0])
+        with self.assertRaisesRegex(ValueError, "another tree"):
+            a.build_df_perf_metrics([b.tree.events[0]])
+        self.assertEqual(a.tree.get_children_events(dict(a.tree.events[0]))[0]["UID"], 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

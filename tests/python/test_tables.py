@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: MIT
+"""Tables for other programs."""
+import csv
+import json
+import os
+import tempfile
+import unittest
+
+import common
+from TraceLens import Table, TreePerfAnalyzer
+
+
+class Tables(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.a = TreePerfAnalyzer.from_file(common.BUNDLED)
+        cls.table = cls.a._native().launchers(kernel_details=True)
+
+    def test_cells(self):
+        table = self.table
+        self.assertIsInstance(table, Table)
+        self.assertEqual(len(table.columns), len(table.types))
+        self.assertEqual(len(table.units), len(table.types))
+        self.assertEqual(table.units[table.columns.index("total_direct_kernel_time")], "µs")
+        for name, kind in zip(table.columns, table.types):
+            cells = table.cells(name)
+            self.assertEqual(len(cells), len(table))
+            expected = {"int64": int, "double": float, "string": str, "bool": bool}.get(kind, (list, tuple, dict))
+            self.assertTrue(all(cell is None or isinstance(cell, expected) for cell in cells), name)
+        for wrong, error in (("nothing", KeyError), (99, IndexError), (-1, IndexError), (None, TypeError)):
+            with self.assertRaises(error):
+                table.cells(wrong)
+            with self.assertRaises(error):
+                table.column(wrong)
+
+    def test_text(self):
+        value = json.loads(self.table.to_json())
+        self.assertEqual([c["name"] for c in value["columns"]], self.table.columns)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "a.csv")
+            self.table.to_csv(path)
+            with open(path, encoding="utf-8", newline="") as file:
+                rows = list(csv.DictReader(file))
+        self.assertEqual([row["name"] for row in rows], self.table.cells("name"))
+        with self.assertRaises(OSError):
+            self.table.to_csv("/no/such/folder/a.csv")
+
+    def check_arrow(self, got):
+        """A dict of columns as another program read them."""
+        self.assertEqual(list(got), self.table.columns)
+        for name, kind in zip(self.table.columns, self.table.types):
+            cells = self.table.cells(name)
+            if kind in ("list", "record"):
+                cells = [None if c is None else json.loads(json.dumps(c)) for c in cells]
+                self.assertEqual([None if c is None else json.loads(c) for c in got[name]], cells, name)
+            else:
+                self.assertEqual(got[name], cells, name)
+
+    def test_pyarrow(self):
+        try:
+            import pyarrow
+        except ImportError:
+            self.skipTest("skipped: no pyarrow")
+        read = pyarrow.RecordBatchReader.from_stream(self.table).read_all()
+        read.validate(full=True)
+        self.check_arrow(read.to_pydict())
+        field = read.schema.field("total_direct_kernel_time")
+        self.assertEqual(field.metadata, {b"unit": "µs".encode()})
+        again = pyarrow.table(self.a._native().timeline(None))
+        self.assertEqual(again.num_rows, 8)
+
+    def test_polars(self):
+        try:
+            import polars
+        except ImportError:
+            self.skipTest("skipped: no polars")
+        self.check_arrow(polars.DataFrame(self.table).to_dict(as_series=False))
+
+    def test_duckdb(self):
+        try:
+            import duckdb
+            import pyarrow  # noqa: F401
+        except ImportError:
+            self.skipTest("skipped: no duckdb")
+        launchers = self.table  # noqa: F841
+        rows = duckdb.sql("select name, sum(total_direct_kernel_time) t from launchers group by name").fetchall()
+        expected = {}
+        for name, time in zip(self.table.cells("name"), self.table.cells("total_direct_kernel_time")):
+            expected[name] = expected.get(name, 0) + time
+        self.assertEqual({n: round(t, 6) for n, t in rows}, {n: round(t, 6) for n, t in expected.items()})
+
+    def test_a_stream_nobody_reads(self):
+        for _ in range(100):
+            self.table.__arrow_c_stream__()
+            self.table.__arrow_c_stream__(requested_schema=None)
+
+
+if __name__ == "__main__":
+    unittest.main()
