@@ -5,30 +5,25 @@ import json
 import math
 import os
 import re
-from pathlib import Path
+import unittest
 
-import pytest
-
+import common
 from TraceLens import PerfModel
 from TraceLens.PerfModel import kernel_name_parser, perf_model, torch_op_mapping, utils
 from TraceLens.PerfModel.perf_model import CONV, GEMM, SDPA, BinaryElementwise, UnaryElementwise
 
-ROOT = Path(os.environ.get("TL_SOURCE_ROOT", Path(__file__).resolve().parents[2]))
-CORPUS = Path(os.environ.get("TRACELENS_CORPUS", ROOT / ".." / "shared"))
-EXAMPLES = CORPUS / "spec" / "03-perf-models-examples.jsonl"
-
-
 def examples(kind):
-    if not EXAMPLES.exists():
-        pytest.skip("skipped: no corpus")
-    with open(EXAMPLES) as file:
+    """Worked examples of a kind; skips the test where they are missing."""
+    path = os.path.join(common.corpus(), "spec", "03-perf-models-examples.jsonl")
+    with open(path, encoding="utf-8") as file:
         return [line for line in map(json.loads, file) if line["kind"] == kind]
 
 
 def deviations():
     """Where the library differs from the examples on purpose: id -> fields, with ``GIVEN`` ones as a whole."""
     found = {}
-    text = (ROOT / "src" / "perf" / "examples_deviations.h").read_text()
+    with open(os.path.join(common.ROOT, "src", "perf", "examples_deviations.h"), encoding="utf-8") as file:
+        text = file.read()
     for identifier in re.findall(r"GIVEN\((\d+),", text):
         found.setdefault(int(identifier), set()).add("*")
     for identifier, field in re.findall(r"\{(\d+), \"([^\"]+)\"", text):
@@ -36,64 +31,58 @@ def deviations():
     return found
 
 
-# ---- without events ----
+class WithoutEvents(unittest.TestCase):
+    def test_static_functions(self):
+        assert GEMM.flops_func(3, 4, 5, False) == 120
+        assert GEMM.flops_func(3, 4, 5, True) == 132
+        assert GEMM.bytes_func(3, 4, 5, False, 2, 1, 2, 4) == 15 * 2 + 20 * 1 + 12 * 4
+        assert GEMM.bytes_func(3, 4, 5, False, None, 1, 2, 4) is None
+        assert SDPA.flops_func(1, 8, 2, 8, 1, 4, 4, False) == 2 * 2 * 8 * 8 * 8
+        assert SDPA.bytes_func(1, 8, 2, 8, 1, 4, 4, False, 2) == (8 * 2 + 8) * 8 * 2
+        assert CONV.get_output_shape((8, 64, 56, 56), (128, 64, 3, 3), (2, 2), (1, 1), (1, 1), False, None) == \
+            (8, 128, 28, 28)
+        assert CONV.get_conv_out_dim(56, 3, 2, 1, 1) == 28
+        assert CONV.get_transposed_conv_out_dim(28, 4, 2, 1, 1, 0) == 56
+        assert CONV.t((1, 2, 3)) == (2, 1, 3)
+        # broadcast in both directions: 8x1x64 with 32x1
+        assert BinaryElementwise.get_broadcast_shape((8, 1, 64), (32, 1)) == (8, 32, 64)
+        assert BinaryElementwise.bytes_func(512, 32, 16384, 2, 4, 2) == 1024 + 128 + 32768
+        assert UnaryElementwise.bytes_func(4096, 2, 4) == 24576
+        with self.assertRaises(ValueError):
+            BinaryElementwise.get_broadcast_shape((3,), (4,))
+        with self.assertRaises((TypeError, ValueError)):
+            GEMM.flops_func("a", 4, 5, False)
 
-
-def test_static_functions():
-    assert GEMM.flops_func(3, 4, 5, False) == 120
-    assert GEMM.flops_func(3, 4, 5, True) == 132
-    assert GEMM.bytes_func(3, 4, 5, False, 2, 1, 2, 4) == 15 * 2 + 20 * 1 + 12 * 4
-    assert GEMM.bytes_func(3, 4, 5, False, None, 1, 2, 4) is None
-    assert SDPA.flops_func(1, 8, 2, 8, 1, 4, 4, False) == 2 * 2 * 8 * 8 * 8
-    assert SDPA.bytes_func(1, 8, 2, 8, 1, 4, 4, False, 2) == (8 * 2 + 8) * 8 * 2
-    assert CONV.get_output_shape((8, 64, 56, 56), (128, 64, 3, 3), (2, 2), (1, 1), (1, 1), False, None) == \
-        (8, 128, 28, 28)
-    assert CONV.get_conv_out_dim(56, 3, 2, 1, 1) == 28
-    assert CONV.get_transposed_conv_out_dim(28, 4, 2, 1, 1, 0) == 56
-    assert CONV.t((1, 2, 3)) == (2, 1, 3)
-    # broadcast in both directions: 8x1x64 with 32x1
-    assert BinaryElementwise.get_broadcast_shape((8, 1, 64), (32, 1)) == (8, 32, 64)
-    assert BinaryElementwise.bytes_func(512, 32, 16384, 2, 4, 2) == 1024 + 128 + 32768
-    assert UnaryElementwise.bytes_func(4096, 2, 4) == 24576
-    with pytest.raises(ValueError):
-        BinaryElementwise.get_broadcast_shape((3,), (4,))
-    with pytest.raises((TypeError, ValueError)):
-        GEMM.flops_func("a", 4, 5, False)
-
-
-def test_worked_examples_of_functions():
-    from TraceLens.PerfModel.triton_compiled_perf_model import TritonCompiledPerfModel
-    functions = {"parse_kernel_name": None,
-                 "sheet_category_from_final_category": torch_op_mapping.sheet_category_from_final_category}
-    checked = 0
-    for line in examples("api"):
-        name = line["api"]
-        if name == "parse_kernel_name":
-            continue  # the library reads such names inside of its model
-        function = functions.get(name) or getattr(utils, name, None)
-        if function is None:
-            function = perf_model
-            for part in name.split("."):
-                function = getattr(function, part)
-        if line.get("error"):
-            # causal attention over unequal lengths has a right answer here
-            assert name == "SDPA.flops_func"
-            assert function(*line["args_pos"], **line["args_kw"]) > 0
-            continue
-        result = function(*line["args_pos"], **line["args_kw"])
-        if line["id"] in deviations():
-            continue
-        expected = line["result"]
-        if isinstance(result, float) or isinstance(expected, float):
-            assert math.isclose(result, expected, rel_tol=1e-12), line
-        else:
-            assert json.loads(json.dumps(result)) == expected, line
-        checked += 1
-    assert checked > 100
-    assert TritonCompiledPerfModel
-
-
-# ---- events ----
+    def test_worked_examples_of_functions(self):
+        from TraceLens.PerfModel.triton_compiled_perf_model import TritonCompiledPerfModel
+        functions = {"parse_kernel_name": None,
+                     "sheet_category_from_final_category": torch_op_mapping.sheet_category_from_final_category}
+        checked = 0
+        for line in examples("api"):
+            name = line["api"]
+            if name == "parse_kernel_name":
+                continue  # the library reads such names inside of its model
+            function = functions.get(name) or getattr(utils, name, None)
+            if function is None:
+                function = perf_model
+                for part in name.split("."):
+                    function = getattr(function, part)
+            if line.get("error"):
+                # causal attention over unequal lengths has a right answer here
+                assert name == "SDPA.flops_func"
+                assert function(*line["args_pos"], **line["args_kw"]) > 0
+                continue
+            result = function(*line["args_pos"], **line["args_kw"])
+            if line["id"] in deviations():
+                continue
+            expected = line["result"]
+            if isinstance(result, float) or isinstance(expected, float):
+                assert math.isclose(result, expected, rel_tol=1e-12), line
+            else:
+                assert json.loads(json.dumps(result)) == expected, line
+            checked += 1
+        assert checked > 100
+        assert TritonCompiledPerfModel
 
 
 def outcome(model, method):
@@ -112,170 +101,167 @@ def expected_of(line, method):
     return line[method]
 
 
-def test_worked_examples_of_operations():
-    different = deviations()
-    problems, checked = [], 0
-    for line in examples("op"):
-        if line.get("model", "").startswith("jax_") or line.get("note", "").startswith("core class"):
-            continue
-        fields = different.get(line["id"], set())
-        event = {"name": line["op"], "args": line["args"], **(line.get("event") or {})}
-        if line.get("kernel_names"):
-            event["kernel_names"] = line["kernel_names"]
-        cls = torch_op_mapping.op_to_perf_model_class_map.get(line["op"])
-        if cls is None or cls.__name__ != line["model"]:
-            continue
-        if "*" in fields:
-            cls(event)  # the reference fails, we do not
-            continue
-        if line.get("error"):
-            kind = NotImplementedError if line["error"] == "NotImplementedError" else ValueError
-            if "status" not in fields:
-                with pytest.raises(kind):
-                    cls(event)
-            continue
-        model = cls(event)
-        texts = {name: str(value) for name, value in model.param_details.items()}
-        if not fields and texts != line["params_str"]:
-            problems.append((line["id"], "params", texts, line["params_str"]))
-        for method in ("flops", "bytes", "flops_bwd", "bytes_bwd"):
-            if method in fields or not hasattr(model, method):
+class Events(unittest.TestCase):
+    def test_worked_examples_of_operations(self):
+        different = deviations()
+        problems, checked = [], 0
+        for line in examples("op"):
+            if line.get("model", "").startswith("jax_") or line.get("note", "").startswith("core class"):
                 continue
-            got, want = outcome(model, method), expected_of(line, method)
-            if got != want:
-                problems.append((line["id"], line["op"], method, got, want))
-            checked += 1
-        if "compute_spec" not in fields:
-            unit, precision = model.get_maf_type(), model.get_compute_precision()
-            spec = f"{unit}_{precision}" if unit and precision else None
-            if spec != (line["compute_spec"] or None):
-                problems.append((line["id"], line["op"], spec, line["compute_spec"]))
-    assert not problems, (len(problems), problems[:12])
-    assert checked > 1500
+            fields = different.get(line["id"], set())
+            event = {"name": line["op"], "args": line["args"], **(line.get("event") or {})}
+            if line.get("kernel_names"):
+                event["kernel_names"] = line["kernel_names"]
+            cls = torch_op_mapping.op_to_perf_model_class_map.get(line["op"])
+            if cls is None or cls.__name__ != line["model"]:
+                continue
+            if "*" in fields:
+                cls(event)  # the reference fails, we do not
+                continue
+            if line.get("error"):
+                kind = NotImplementedError if line["error"] == "NotImplementedError" else ValueError
+                if "status" not in fields:
+                    with self.assertRaises(kind):
+                        cls(event)
+                continue
+            model = cls(event)
+            texts = {name: str(value) for name, value in model.param_details.items()}
+            if not fields and texts != line["params_str"]:
+                problems.append((line["id"], "params", texts, line["params_str"]))
+            for method in ("flops", "bytes", "flops_bwd", "bytes_bwd"):
+                if method in fields or not hasattr(model, method):
+                    continue
+                got, want = outcome(model, method), expected_of(line, method)
+                if got != want:
+                    problems.append((line["id"], line["op"], method, got, want))
+                checked += 1
+            if "compute_spec" not in fields:
+                unit, precision = model.get_maf_type(), model.get_compute_precision()
+                spec = f"{unit}_{precision}" if unit and precision else None
+                if spec != (line["compute_spec"] or None):
+                    problems.append((line["id"], line["op"], spec, line["compute_spec"]))
+        assert not problems, (len(problems), problems[:12])
+        assert checked > 1500
 
+    def test_categories_and_sheets(self):
+        for line in examples("map"):
+            if line["module"] not in ("core", "extension"):
+                continue
+            cls = torch_op_mapping.op_to_perf_model_class_map[line["op"]]
+            if line["id"] in deviations():
+                continue
+            assert torch_op_mapping.get_perf_model_sheet_category(cls) == line["sheet"] or \
+                "aux" in line["registry_category"] or line["sheet"] != line["category"].split("_")[0], line
+            assert torch_op_mapping.get_perf_model_category(cls, bwd=True) == line["bwd_category"], line
+        for line in examples("categorize"):
+            row = {"name": line["op"], "kernel_details": [{"name": name} for name in line["kernel_names"] or ()]}
+            assert torch_op_mapping.categorize_torch_op(row) == line["result"], line
 
-def test_categories_and_sheets():
-    for line in examples("map"):
-        if line["module"] not in ("core", "extension"):
-            continue
-        cls = torch_op_mapping.op_to_perf_model_class_map[line["op"]]
-        if line["id"] in deviations():
-            continue
-        assert torch_op_mapping.get_perf_model_sheet_category(cls) == line["sheet"] or \
-            "aux" in line["registry_category"] or line["sheet"] != line["category"].split("_")[0], line
-        assert torch_op_mapping.get_perf_model_category(cls, bwd=True) == line["bwd_category"], line
-    for line in examples("categorize"):
-        row = {"name": line["op"], "kernel_details": [{"name": name} for name in line["kernel_names"] or ()]}
-        assert torch_op_mapping.categorize_torch_op(row) == line["result"], line
-
-
-# ---- subclasses: what scripts override ----
 
 MM = {"name": "aten::mm", "args": {"Input Dims": [[3, 5], [5, 7]], "Input type": ["c10::BFloat16"] * 2,
                                    "Input Strides": [[5, 1], [7, 1]], "Concrete Inputs": ["", ""]}}
 
 
-def test_model_of_an_event():
-    model = perf_model.aten_mm(MM)
-    assert (model.M, model.N, model.K, model.bias) == (3, 7, 5, False)
-    assert model.flops() == 210 and model.bytes() == 142
-    assert (model.get_maf_type(), model.get_compute_precision()) == ("matrix", "bf16")
-    assert model.bytes(bpe_mat1=4, bpe_mat2=4, bpe_bias=4, bpe_output=4) == 284
-    with pytest.raises(NotImplementedError):
-        model.flops_bwd()
+class Subclasses(unittest.TestCase):
+    def test_model_of_an_event(self):
+        model = perf_model.aten_mm(MM)
+        assert (model.M, model.N, model.K, model.bias) == (3, 7, 5, False)
+        assert model.flops() == 210 and model.bytes() == 142
+        assert (model.get_maf_type(), model.get_compute_precision()) == ("matrix", "bf16")
+        assert model.bytes(bpe_mat1=4, bpe_mat2=4, bpe_bias=4, bpe_output=4) == 284
+        with self.assertRaises(NotImplementedError):
+            model.flops_bwd()
+
+    def test_parameters_of_ones_own(self):
+        class Mine(GEMM):
+            @staticmethod
+            def get_param_details(event):
+                return {"M": 3, "N": 7, "K": 5, "bias": True, "dtype_A_B": ("float", "float")}
+
+        model = Mine({"name": "my::op", "args": {}})
+        assert model.flops() == 2 * 105 + 21
+        assert model.bytes() == (15 + 35 + 21 + 7) * 4
+        assert model.get_compute_precision() == "fp32"
+        assert model.param_details["B"] == 1
+        assert model.flops_bwd() == 4 * 105 + 21
+
+    def test_changed_parameters_count(self):
+        class Padded(perf_model.aten_mm):
+            @staticmethod
+            def get_param_details(event):
+                details = perf_model.aten_mm.get_param_details(event)
+                details["M"] = 8
+                return details
+
+        assert Padded(MM).flops() == 2 * 8 * 7 * 5
+
+        class Later(perf_model.aten_mm):
+            def __init__(self, event, *args, **kwargs):
+                super().__init__(event, *args, **kwargs)
+                self.K *= 2
+
+        assert Later(MM).flops() == 2 * 210
+
+    def test_overridden_functions_count(self):
+        class Counted(perf_model.aten_mm):
+            @staticmethod
+            def flops_func(M, N, K, bias):
+                return M + N + K
+
+            def bytes(self):
+                return super().bytes() + 1
+
+        model = Counted(MM)
+        assert model.flops() == 15 and model.bytes() == 143
+
+    def test_other_families_of_ones_own(self):
+        class Attention(SDPA):
+            @staticmethod
+            def get_param_details(event):
+                return {"B": 1, "N_Q": 8, "H_Q": 2, "N_KV": 8, "H_KV": 1, "d_h_qk": 4, "d_h_v": 4, "causal": False,
+                        "flash_impl": True, "dtype_A_B": ("c10::Half",)}
+
+        model = Attention({"name": "my::attention"})
+        assert model.flops() == SDPA.flops_func(1, 8, 2, 8, 1, 4, 4, False)
+        assert model.bytes_bwd() == SDPA.bytes_bwd_func(1, 8, 2, 8, 1, 4, 4, False, 2)
+        assert model.get_compute_precision() == "fp16"
+
+        class Copy(UnaryElementwise):
+            @staticmethod
+            def get_param_details(event):
+                return {"op_shape": (2, 3), "dtype_in_out": ("float", None), "stride_input": None, "stride_output": None}
+
+        assert Copy({"name": "x"}).flops() == 6 and Copy({"name": "x"}).bytes() == 48
+
+        class Convolution(CONV):
+            @staticmethod
+            def get_param_details(event):
+                return {"input_shape": (8, 64, 56, 56), "filter_shape": (128, 64, 3, 3), "stride": (2, 2),
+                        "padding": (1, 1), "dilation": (1, 1), "transposed_conv": False, "output_padding": (0, 0),
+                        "bias": True, "dtype_input_weight": ("c10::Half", "c10::Half")}
+
+        model = Convolution({"name": "x"})
+        assert model.out_shape == (8, 128, 28, 28)
+        assert model.flops() == 925646848 and model.bytes() == 4964608
+
+    def test_nonsense(self):
+        with self.assertRaises(ValueError):
+            perf_model.aten_mm({"name": "aten::mm", "args": {}})
+        with self.assertRaises(NotImplementedError):
+            GEMM({"name": "x"})
+        assert utils.name2bpe(None) is None and utils.name2bpe("what") is None
+
+    def test_every_operation_has_a_class(self):
+        from TraceLens import _core
+        for name, category, backward, sheet in _core.builtin_models():
+            cls = torch_op_mapping.op_to_perf_model_class_map[name]
+            assert cls.category == category and cls.bwd_category == backward, name
+            assert torch_op_mapping.get_perf_model_sheet_category(cls) == sheet, name
+        families = torch_op_mapping.build_sheet_category_to_op_names(torch_op_mapping.op_to_perf_model_class_map)
+        assert "aten::mm" in families["GEMM"]
+        assert PerfModel.aten_mm is perf_model.aten_mm
+        assert kernel_name_parser.gemm_name_parser("nvjet_tst_192x192_64x4_1x2_h_bz_TNT") == {"transpose": (True, False)}
 
 
-def test_parameters_of_ones_own():
-    class Mine(GEMM):
-        @staticmethod
-        def get_param_details(event):
-            return {"M": 3, "N": 7, "K": 5, "bias": True, "dtype_A_B": ("float", "float")}
-
-    model = Mine({"name": "my::op", "args": {}})
-    assert model.flops() == 2 * 105 + 21
-    assert model.bytes() == (15 + 35 + 21 + 7) * 4
-    assert model.get_compute_precision() == "fp32"
-    assert model.param_details["B"] == 1
-    assert model.flops_bwd() == 4 * 105 + 21
-
-
-def test_changed_parameters_count():
-    class Padded(perf_model.aten_mm):
-        @staticmethod
-        def get_param_details(event):
-            details = perf_model.aten_mm.get_param_details(event)
-            details["M"] = 8
-            return details
-
-    assert Padded(MM).flops() == 2 * 8 * 7 * 5
-
-    class Later(perf_model.aten_mm):
-        def __init__(self, event, *args, **kwargs):
-            super().__init__(event, *args, **kwargs)
-            self.K *= 2
-
-    assert Later(MM).flops() == 2 * 210
-
-
-def test_overridden_functions_count():
-    class Counted(perf_model.aten_mm):
-        @staticmethod
-        def flops_func(M, N, K, bias):
-            return M + N + K
-
-        def bytes(self):
-            return super().bytes() + 1
-
-    model = Counted(MM)
-    assert model.flops() == 15 and model.bytes() == 143
-
-
-def test_other_families_of_ones_own():
-    class Attention(SDPA):
-        @staticmethod
-        def get_param_details(event):
-            return {"B": 1, "N_Q": 8, "H_Q": 2, "N_KV": 8, "H_KV": 1, "d_h_qk": 4, "d_h_v": 4, "causal": False,
-                    "flash_impl": True, "dtype_A_B": ("c10::Half",)}
-
-    model = Attention({"name": "my::attention"})
-    assert model.flops() == SDPA.flops_func(1, 8, 2, 8, 1, 4, 4, False)
-    assert model.bytes_bwd() == SDPA.bytes_bwd_func(1, 8, 2, 8, 1, 4, 4, False, 2)
-    assert model.get_compute_precision() == "fp16"
-
-    class Copy(UnaryElementwise):
-        @staticmethod
-        def get_param_details(event):
-            return {"op_shape": (2, 3), "dtype_in_out": ("float", None), "stride_input": None, "stride_output": None}
-
-    assert Copy({"name": "x"}).flops() == 6 and Copy({"name": "x"}).bytes() == 48
-
-    class Convolution(CONV):
-        @staticmethod
-        def get_param_details(event):
-            return {"input_shape": (8, 64, 56, 56), "filter_shape": (128, 64, 3, 3), "stride": (2, 2),
-                    "padding": (1, 1), "dilation": (1, 1), "transposed_conv": False, "output_padding": (0, 0),
-                    "bias": True, "dtype_input_weight": ("c10::Half", "c10::Half")}
-
-    model = Convolution({"name": "x"})
-    assert model.out_shape == (8, 128, 28, 28)
-    assert model.flops() == 925646848 and model.bytes() == 4964608
-
-
-def test_nonsense():
-    with pytest.raises(ValueError):
-        perf_model.aten_mm({"name": "aten::mm", "args": {}})
-    with pytest.raises(NotImplementedError):
-        GEMM({"name": "x"})
-    assert utils.name2bpe(None) is None and utils.name2bpe("what") is None
-
-
-def test_every_operation_has_a_class():
-    from TraceLens import _core
-    for name, category, backward, sheet in _core.builtin_models():
-        cls = torch_op_mapping.op_to_perf_model_class_map[name]
-        assert cls.category == category and cls.bwd_category == backward, name
-        assert torch_op_mapping.get_perf_model_sheet_category(cls) == sheet, name
-    families = torch_op_mapping.build_sheet_category_to_op_names(torch_op_mapping.op_to_perf_model_class_map)
-    assert "aten::mm" in families["GEMM"]
-    assert PerfModel.aten_mm is perf_model.aten_mm
-    assert kernel_name_parser.gemm_name_parser("nvjet_tst_192x192_64x4_1x2_h_bz_TNT") == {"transpose": (True, False)}
+if __name__ == "__main__":
+    unittest.main()
