@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""tracelens diff as users meet it: files, coverage, messages, exit status.
+
+usage: test_diff.py TRACELENS_BINARY [unittest options]
+"""
+import csv
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BINARY = ""
+FILES = ["cpu_op_map.json", "cpu_op_map_trace1.json", "cpu_op_map_trace2.json", "diff_stats.csv",
+         "diff_stats_unique_args_summary.csv", "merged_tree_output.txt"]
+STATS = ["name", "cpu_op_name", "cpu_op_uid", "source", "Input Dims", "Input Strides", "Input type", "Concrete Inputs",
+         "kernel_time", "busy_time", "lowest_common_ancestor_name", "lowest_common_ancestor_id", "gpu_op_uid",
+         "nn_module_stack", "nn_module_parent"]
+
+
+class Events:
+    """A trace in the making; `convolution` calls one backend."""
+
+    def __init__(self):
+        self.events, self.at, self.gpu = [], 0, 1000
+
+    def add(self, name, cat, dur, **args):
+        self.events.append({"ph": "X", "name": name, "cat": cat, "pid": 1, "tid": 1, "ts": self.at, "dur": dur,
+                            "args": args})
+        self.at += 1
+
+    def launch(self, call, kernel, dur):
+        link = len(self.events) + 1
+        self.add(call, "cuda_runtime", 1, correlation=link)
+        self.events.append({"ph": "X", "name": kernel, "cat": "kernel", "pid": 0, "tid": 7, "ts": self.gpu, "dur": dur,
+                            "args": {"correlation": link, "stream": 7}})
+        self.gpu += dur
+        self.at += 2
+
+    def convolution(self, backend, call, kernel, dur):
+        self.add("aten::convolution", "cpu_op", 5, **{"Input Dims": [[1, 3, 8, 8]]})
+        self.add(f"aten::{backend}_convolution", "cpu_op", 4)
+        self.launch(call, kernel, dur)
+        self.at += 10
+
+
+class Diff(unittest.TestCase):
+    def setUp(self):
+        self.dir = tempfile.mkdtemp(prefix="tl-diff-")
+        self.addCleanup(shutil.rmtree, self.dir)
+
+    def path(self, name):
+        return os.path.join(self.dir, name)
+
+    def write(self, name, events):
+        with open(self.path(name), "w", encoding="utf-8") as f:
+            json.dump({"traceEvents": events}, f)
+        return self.path(name)
+
+    def pair(self):
+        a, b = Events(), Events()
+        a.convolution("miopen", "hipLaunchKernel", "igemm", 30)
+        b.add("aten::zeros", "cpu_op", 1)
+        b.at += 10
+        b.convolution("cudnn", "cudaLaunchKernel", "sm90", 20)
+        b.events.append({"ph": "X", "name": "stray", "cat": "kernel", "pid": 0, "tid": 7, "ts": 5000, "dur": 4,
+                         "args": {"stream": 7, "correlation": 77}})
+        return self.write("a.json", a.events), self.write("b.json", b.events)
+
+    def run_it(self, *args, status=0):
+        run = subprocess.run([BINARY, "diff", *args], capture_output=True, timeout=60, cwd=self.dir)
+        self.out, self.err = run.stdout.decode(), run.stderr.decode()
+        self.assertEqual(run.returncode, status, self.err)
+        return self.out
+
+    def read(self, *names):
+        with open(self.path(os.path.join(*names)), encoding="utf-8") as f:
+            return f.read()
+
+    def test_files(self):
+        self.run_it(*self.pair(), "-o", "out/deep")
+        self.assertEqual(sorted(os.listdir(self.path("out/deep"))), FILES)
+        rows = list(csv.DictReader(self.read("out/deep", "diff_stats.csv").splitlines()))
+        self.assertEqual(list(rows[0]), STATS)
+        times = {s: sum(float(r["kernel_time"]) for r in rows if r["source"] == s) for s in ("trace1", "trace2")}
+        self.assertEqual(times, {"trace1": 30, "trace2": 24})
+        self.assertEqual(rows[0]["lowest_common_ancestor_name"], "aten::miopen_convolution | aten::cudnn_convolution")
+        self.assertEqual(rows[2]["cpu_op_name"], "(no launch in trace)")
+        self.assertEqual(self.read("out/deep", "merged_tree_output.txt"),
+                         "├── << trace2: aten::zeros\n"
+                         "├── aten::convolution\n"
+                         "│   └── combined: aten::miopen_convolution | aten::cudnn_convolution\n"
+                         "│       └── combined: hipLaunchKernel | cudaLaunchKernel\n"
+                         "│           ├── >> trace1: igemm\n"
+                         "│           └── << trace2: sm90\n"
+                         "└── (no launch in trace)\n"
+                         "    └── << trace2: stray\n")
+        text = self.read("out/deep", "cpu_op_map.json")
+        self.assertEqual(json.loads(text)["aten::cudnn_convolution"],
+                         {"trace2": {"kernels": ["sm90"], "nn_module_parents": ["root"]}})
+        self.assertEqual(text, json.dumps(json.loads(text), indent=2))
+        text = self.read("out/deep", "cpu_op_map_trace1.json")
+        self.assertEqual(text, json.dumps({"aten::miopen_convolution": ["igemm"]}, indent=2))
+
+    def test_pruned(self):
+        self.run_it(*self.pair(), "-o", "out", "--prune_non_gpu")
+        self.assertNotIn("aten::zeros", self.read("out", "merged_tree_output.txt"))
+
+    def test_terminal(self):
+        out = self.run_it(*self.pair(), "-q")
+        self.assertEqual(self.err, "")
+        self.assertRegex(out, r"all +1 +0\.030 ms 100\.0 % +2 +0\.024 ms 100\.0 %")
+        self.assertRegex(out, r"no launch in the trace +0 +0\.000 ms +0\.0 % +1 +0\.004 ms +16\.7 %")
+        self.assertRegex(out, r"aten::miopen_convolution[^\n]* 1 +30\.000 +20\.000 +-10\.000")
+
+    def test_data(self):
+        table = list(csv.DictReader(self.run_it(*self.pair(), "--format", "csv").splitlines()))
+        self.assertEqual([r["delta"] for r in table], ["-10.0", "4.0"])
+
+    def test_twins(self):
+        a, b = Events(), Events()
+        a.add("mine::mm", "cpu_op", 5)
+        a.launch("cudaLaunchKernel", "k", 1)
+        b.add("aten::mm", "cpu_op", 5)
+        b.launch("cudaLaunchKernel", "k", 3)
+        paths = self.write("a.json", a.events), self.write("b.json", b.events)
+        self.assertIn("Matched operations: 0 ", self.run_it(*paths))
+        with open(self.path("twins"), "w", encoding="utf-8") as f:
+            f.write("# ours\nmine::mm = aten::mm\n")
+        self.assertIn("Matched operations: 1 ", self.run_it(*paths, "--twins", "twins"))
+        with open(self.path("twins"), "w", encoding="utf-8") as f:
+            f.write("mine::mm\n")
+        self.run_it(*paths, "--twins", "twins", status=2)
+        self.assertIn("line 1", self.err)
+        self.run_it(*paths, "--twins", "missing", status=2)
+        self.assertIn("missing", self.err)
+
+    def test_refusals(self):
+        a, b = self.pair()
+        self.run_it(a, status=2)
+        self.run_it(a, b, a, status=2)
+        self.run_it("-", "-", status=2)
+        self.run_it(a, "missing.json", status=3)
+        self.run_it(a, b, "-o", "a.json/x", status=1)
+        self.run_it(self.write("c.json", []), self.write("d.json", []), status=5)
+
+    def test_nothing(self):
+        host = Events()
+        host.add("aten::zeros", "cpu_op", 1)
+        path = self.write("host.json", host.events)
+        self.run_it(path, path, "-o", "out", status=5)
+        self.assertEqual(self.read("out", "diff_stats.csv").split("\n")[0].split(","), STATS)
+        self.assertIn("same operations in the same places", self.out)
+
+
+if __name__ == "__main__":
+    BINARY = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
