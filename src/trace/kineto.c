@@ -522,6 +522,8 @@ static int not_a_trace(tl_kineto *k, const contents *found)
 			  "use the rocprof report for it";
 	else if (found->other_list)
 		message = "this JSON list holds no trace events";
+	else if (found->object && (k->store->truncated || state.truncated || state.incomplete))
+		message = "no 'traceEvents' in this JSON file as far as it goes: it is cut off or broken";
 	else if (found->object)
 		message = "this JSON file has no 'traceEvents'; it is not a PyTorch profiler trace";
 	else if (c == '<')

@@ -236,6 +236,34 @@ static void test_reparent(void **state)
 	tl_fixture_free(&f);
 }
 
+/* Kernels that two processes could have launched: an edit gives one its place. */
+static void test_reparent_ambiguous(void **state)
+{
+	(void)state;
+	tl_fixture f;
+	tl_fixture_new(&f);
+	tl_row launch = tl_fixture_launch(f.store, "cudaGraphLaunch", 83, 1, 10, 5, 42);
+	tl_fixture_launch(f.store, "cudaGraphLaunch", 84, 1, 10, 5, 42);
+	tl_row a = tl_fixture_gpu(f.store, TL_KIND_KERNEL, "k", 0, 7, 20, 1, 42);
+	tl_fixture_gpu(f.store, TL_KIND_KERNEL, "k", 1, 7, 20, 2, 42);
+	tl_fixture_gpu(f.store, TL_KIND_KERNEL, "lost", 1, 7, 30, 4, 43);
+	tl_fixture_build(&f, false);
+	tl_edit *e = tl_fixture_edit(&f);
+	assert_int_equal(tl_edit_reparent(e, a, launch, TL_ROW_NONE, NULL), 0);
+	tl_fixture_commit(e);
+	tl_time time;
+	assert_int_equal(tl_tree_unlinked(f.tree, &time), 2);
+	assert_int_equal(time, 6 * TL_PS_PER_US);
+	assert_int_equal(tl_tree_ambiguous(f.tree, &time), 1);
+	assert_int_equal(time, 2 * TL_PS_PER_US);
+	assert_int_equal(f.tree->health.entry[TL_HEALTH_AMBIGUOUS_RANKS].count, 1);
+	assert_int_equal(f.tree->health.entry[TL_HEALTH_AMBIGUOUS_RANKS].time, 2 * TL_PS_PER_US);
+	assert_int_equal(f.tree->health.entry[TL_HEALTH_NO_LAUNCH].count, 1);
+	assert_int_equal(f.tree->health.entry[TL_HEALTH_NO_LAUNCH].time, 4 * TL_PS_PER_US);
+	tl_fixture_check_edited(f.tree);
+	tl_fixture_free(&f);
+}
+
 static void test_detach(void **state)
 {
 	(void)state;
@@ -602,6 +630,7 @@ int main(void)
 		cmocka_unit_test(test_isolate),
 		cmocka_unit_test(test_isolate_several_of_a_launch),
 		cmocka_unit_test(test_reparent),
+		cmocka_unit_test(test_reparent_ambiguous),
 		cmocka_unit_test(test_detach),
 		cmocka_unit_test(test_events),
 		cmocka_unit_test(test_arguments),
