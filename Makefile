@@ -34,10 +34,8 @@ check: demo test ## the same, then every test
 test: all
 	meson test -C $(BUILD) --print-errorlogs
 
-python-check: deps ## pip install the Python package into a fresh environment and run its tests there
-	@rm -rf $(BUILD)/python-check && python3 -m venv $(BUILD)/python-check
-	@$(BUILD)/python-check/bin/pip install --quiet .[test]
-	TL_SOURCE_ROOT=$(CURDIR) $(BUILD)/python-check/bin/python -m pytest -q -p no:cacheprovider tests/python
+python-check: deps ## pip install the Python package into fresh environments and run its tests there
+	@tests/python/run_in_venv.sh $(BUILD)/python-check
 
 golden: all ## the golden cases of the shared corpus, when it is there
 	python3 tests/golden/run_golden.py $(BUILD)/tracelens
