@@ -7,6 +7,7 @@
 #define TRACELENS_COMPARE_H
 
 #include <tracelens/common.h>
+#include <tracelens/report.h>
 #include <tracelens/table.h>
 #include <tracelens/tree.h>
 
@@ -134,6 +135,77 @@ TL_API int tl_diff_print(const tl_diff *diff, const tl_diff_print_options *optio
  * complete or not at all. TL_EIO, TL_ENOMEM.
  */
 TL_API int tl_diff_write(const tl_diff *diff, const char *folder, bool prune_non_gpu, tl_error *err);
+
+/* ---- report comparison: finished reports, sheet by sheet ---- */
+
+/**
+ * Two or more reports side by side. Rows of a sheet meet where their keys are equal (name and arguments, by their
+ * texts); each report is brought to one row a key first, so that nothing multiplies. The first report is the baseline:
+ * differences are variant - baseline, percentages 100 * difference / baseline (empty where the baseline is 0 or either
+ * has no value). docs/comparing.md says what each sheet shows.
+ */
+typedef struct tl_comparison tl_comparison;
+
+/** Options of tl_compare_reports; zero-initialise for the defaults. */
+typedef struct tl_compare_options {
+	/** Tags, one a report, all different. NULL: names of the files and folders without their ending. */
+	const char *const *names;
+	size_t n_names;
+	/** Any of gpu_timeline, ops_summary, kernel_summary, ops_all, roofline, all. None: all. */
+	const char *const *sheets;
+	size_t n_sheets;
+	const tl_trace_options *trace;   /**< for trace files; may be NULL */
+	const tl_report_options *report; /**< for their reports; NULL: the defaults, with kernel_summary where wanted */
+} tl_compare_options;
+
+/**
+ * Compares reports. Each path is a workbook (.xlsx), a folder of CSV sheets, or a trace, whose report is made in memory;
+ * found by content, in any mixture.
+ * @param[out] out freed with tl_comparison_free
+ * @return 0; TL_EINVAL (fewer than two reports, tags that are not one a report or not unique, an unknown group);
+ *         TL_ENOTFOUND (a group was asked for that a report does not have; the message says how it comes to have it);
+ *         TL_EEMPTY (nothing to compare); TL_EFORMAT (a file is broken, or a metric is no number); TL_EIO, TL_ELIMIT,
+ *         TL_ENOMEM, TL_ECANCELLED
+ */
+TL_API int tl_compare_reports(tl_comparison **out, const char *const *paths, size_t n,
+			      const tl_compare_options *options, tl_error *err);
+/** The same of reports in memory, which are needed during the call only. `options->names` must be given. */
+TL_API int tl_compare_reports_made(tl_comparison **out, const tl_report *const *reports, size_t n,
+				   const tl_compare_options *options, tl_error *err);
+TL_API void tl_comparison_free(tl_comparison *comparison);
+
+/**
+ * Sheets of the result, in the order of the workbook; they belong to the comparison. Of the sheets in three parts
+ * (`..._intersect_TAG`, `..._only_baseline_TAG`, `..._only_variant_TAG`) these are the form that CSV files have:
+ * columns that hold nothing are left out, and an empty part has no column at all. The workbook keeps all of them.
+ */
+TL_API size_t tl_comparison_count(const tl_comparison *comparison);
+TL_API const tl_table *tl_comparison_table(const tl_comparison *comparison, size_t index);
+TL_API const tl_table *tl_comparison_find(const tl_comparison *comparison, const char *name);
+/** Tag of a report, the baseline first; NULL beyond the last. */
+TL_API const char *tl_comparison_tag(const tl_comparison *comparison, size_t report);
+/** What was left out, or stands in for something else: one line each; NULL beyond the last. */
+TL_API const char *tl_comparison_note(const tl_comparison *comparison, size_t index);
+/**
+ * The largest differences of kernel time, at most ten regressions and ten improvements a variant, in this order, the
+ * largest first: `report` (the variant's tag), `name` (of the operation; where reports have none, of the kernel),
+ * `baseline ms`, `report ms` (0 where it has no such operation), `diff ms`, `pct`.
+ */
+TL_API const tl_table *tl_comparison_largest(const tl_comparison *comparison);
+
+/**
+ * Writes the comparison: a workbook whose first sheet names the reports and lists the largest differences, and one CSV
+ * file a sheet; NULL for what is not wanted. All of it appears complete or not at all. TL_EIO, TL_ELIMIT, TL_ENOMEM.
+ */
+TL_API int tl_comparison_write(const tl_comparison *comparison, const char *xlsx_path, const char *csv_dir,
+			       tl_error *err);
+
+/**
+ * Reads a finished report: a workbook or a folder of CSV sheets, of this program or the Python tool. Columns have the
+ * types that their cells show (docs/comparing.md).
+ * @param[out] out freed with tl_report_free
+ */
+TL_API int tl_report_read(tl_report **out, const char *path, tl_error *err);
 
 #ifdef __cplusplus
 }

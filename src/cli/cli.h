@@ -41,6 +41,8 @@ int cli_tree(int argc, char **argv);
 void cli_tree_help(void);
 int cli_modules(int argc, char **argv);
 void cli_modules_help(void);
+int cli_compare(int argc, char **argv);
+void cli_compare_help(void);
 int cli_diff(int argc, char **argv);
 void cli_diff_help(void);
 int cli_health(int argc, char **argv);

@@ -11,6 +11,7 @@ static const cli_command commands[] = {
 	{"roofline", "show FLOPs, bytes and rates of operations", cli_roofline, cli_roofline_help},
 	{"tree", "print the call tree, or the parents of an event", cli_tree, cli_tree_help},
 	{"modules", "show GPU time by nn.Module", cli_modules, cli_modules_help},
+	{"compare", "put two or more reports side by side", cli_compare, cli_compare_help},
 	{"diff", "compare two traces by their call trees", cli_diff, cli_diff_help},
 	{"health", "list what is broken or doubtful in a trace", cli_health, cli_health_help},
 	{"model", "tell what an operation costs from its sizes, without a trace", cli_model, cli_model_help},
@@ -72,8 +73,11 @@ int main(int argc, char **argv)
 	/* installed under the name of the reference's script, it is that script */
 	const char *name = argc > 0 ? argv[0] : "";
 	const char *slash = strrchr(name, '/');
-	if (!strcmp(slash ? slash + 1 : name, "TraceLens_generate_perf_report_pytorch"))
+	name = slash ? slash + 1 : name;
+	if (!strcmp(name, "TraceLens_generate_perf_report_pytorch"))
 		return cli_report_pytorch(argc - 1, argv + 1);
+	if (!strcmp(name, "TraceLens_compare_perf_reports_pytorch"))
+		return cli_compare(argc - 1, argv + 1);
 
 	if (argc < 2) {
 		print_help();

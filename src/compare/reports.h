@@ -64,7 +64,8 @@ typedef struct tl_cmp_plan {
 	size_t n_metrics;
 	const char *const *drop;         /* columns left out of every report, NULL-terminated; or NULL */
 	const char *const *drop_variant; /* and of all but the baseline */
-	const char *sort;         /* column by whose baseline value rows are sorted, largest first; NULL: by the keys */
+	const char *sort; /* column by whose baseline value rows are sorted, largest first; NULL: none. Then by the
+	       keys, when they are several; rows of one key keep the order in which they are met, report by report */
 	const char *const *noise; /* further columns that a workbook hides, NULL-terminated; or NULL: hides nothing */
 } tl_cmp_plan;
 

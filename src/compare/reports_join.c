@@ -338,7 +338,8 @@ static int add_columns(join *j)
 	return add_places(j);
 }
 
-/* By the keys; where wanted, those of one key value of the baseline's column first. */
+/* By a column of the baseline where wanted, then by the keys. A single key keeps the order in which rows were met: it
+ * tells more than the alphabet. */
 static int sort_rows(join *j)
 {
 	tl_sort_key *keys = tl__calloc(j->plan->n_keys + 1, sizeof *keys);
@@ -352,7 +353,7 @@ static int sort_rows(join *j)
 		if (name && tl__table_column(j->out, name))
 			keys[n++] = (tl_sort_key){name, true};
 	}
-	for (size_t i = 0; i < j->plan->n_keys; i++)
+	for (size_t i = 0; j->plan->n_keys > 1 && i < j->plan->n_keys; i++)
 		keys[n++] = (tl_sort_key){j->plan->keys[i], false};
 	int code = j->name.failed ? tl__nomem(j->err) : tl__table_sort(j->out, keys, n, j->err);
 	tl__free(keys);

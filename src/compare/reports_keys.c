@@ -64,6 +64,12 @@ static void put_key(tl_buf *out, const tl_table *table, const tl_column *column,
 	tl__buf_puts(out, "=");
 	tl__cell_text(table, column, row, out);
 	size_t n = out->failed ? 0 : out->n - start - 1;
+	if (n == 4 && !memcmp(out->v + start + 1, "None", 4)) {
+		/* files spell out what is nothing in memory */
+		out->n = start;
+		tl__buf_puts(out, "-");
+		return;
+	}
 	/* 3, 3.0 and "3" are one key */
 	if (column->storage != TL_COL_BOOL && column->storage != TL_COL_INT64 && n < 64 && n > 0 &&
 	    tl__parse_double(out->v + start + 1, n, &real) && fabs(real) < 9e15 && real == floor(real)) {

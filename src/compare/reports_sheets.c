@@ -69,12 +69,8 @@ const tl_table *tl__cmp_find(const tl_cmp_report *report, const char *sheet)
 
 static int rename_table(tl_table *table, const char *name, tl_error *err)
 {
-	char *copy = tl__strdup(name);
-	if (!copy)
-		return tl__nomem(err);
-	tl__free(table->name);
-	table->name = copy;
-	return 0;
+	table->name = tl__arena_strndup(&table->arena, name, strlen(name));
+	return table->name ? 0 : tl__nomem(err);
 }
 
 /* Takes what `sheet` owns, also on failure. */

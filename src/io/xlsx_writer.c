@@ -278,6 +278,57 @@ static int put_cell(xlsx_job *job, lxw_worksheet *sheet, const tl_table *table, 
 	return put_text(job, sheet, row + 1, column, job->text.v, job->text.n, NULL, width);
 }
 
+/* ---- marked columns ---- */
+
+/* The largest value of a column of differences, either way. Percentages beyond 100 must not make the others pale. */
+static double farthest(const tl_table *table, size_t column)
+{
+	double most = 0;
+	for (size_t row = 0; row < tl_table_rows(table); row++) {
+		double size = fabs(tl_table_double(table, column, row));
+		if (isfinite(size) && size > most)
+			most = size;
+	}
+	return !strcmp(tl_table_column_unit(table, column), "%") && most > 100 ? 100 : most;
+}
+
+/* White at zero, and as strong a colour for as much in either direction. */
+static int put_scale(xlsx_job *job, lxw_worksheet *sheet, const tl_table *table, size_t column, uint8_t marks)
+{
+	static const lxw_color_t good = 0x63BE7B, bad = 0xF8696B, blue = 0x5A8AC6, orange = 0xF4B183;
+	double most = farthest(table, column);
+	if (!(most > 0))
+		return 0;
+	lxw_conditional_format scale = {
+		.type = LXW_CONDITIONAL_3_COLOR_SCALE,
+		.min_rule_type = LXW_CONDITIONAL_RULE_TYPE_NUMBER,
+		.mid_rule_type = LXW_CONDITIONAL_RULE_TYPE_NUMBER,
+		.max_rule_type = LXW_CONDITIONAL_RULE_TYPE_NUMBER,
+		.min_value = -most,
+		.max_value = most,
+		.min_color = marks & TL_XLSX_NEUTRAL ? blue : marks & TL_XLSX_LESS_IS_BETTER ? good : bad,
+		.mid_color = LXW_COLOR_WHITE,
+		.max_color = marks & TL_XLSX_NEUTRAL ? orange : marks & TL_XLSX_LESS_IS_BETTER ? bad : good,
+	};
+	return check_cell(job, worksheet_conditional_format_range(sheet, 1, (lxw_col_t)column,
+								  (lxw_row_t)tl_table_rows(table), (lxw_col_t)column,
+								  &scale));
+}
+
+static int put_marks(xlsx_job *job, lxw_worksheet *sheet, const tl_xlsx_sheet *from)
+{
+	enum { DIFFERENCE = TL_XLSX_LESS_IS_BETTER | TL_XLSX_MORE_IS_BETTER | TL_XLSX_NEUTRAL };
+	for (size_t c = 0; from->marks && c < tl_table_columns(from->table); c++) {
+		lxw_row_col_options hidden = {.hidden = LXW_TRUE};
+		if (from->marks[c] & TL_XLSX_HIDDEN)
+			TL_TRY(check_cell(job, worksheet_set_column_opt(sheet, (lxw_col_t)c, (lxw_col_t)c, 12, NULL,
+									&hidden)));
+		if (from->marks[c] & DIFFERENCE && tl_table_rows(from->table))
+			TL_TRY(put_scale(job, sheet, from->table, c, from->marks[c]));
+	}
+	return 0;
+}
+
 /* ---- sheets ---- */
 
 enum { MIN_WIDTH = 8, MAX_WIDTH = 60, FILTER_BUTTON = 3 };
@@ -338,6 +389,22 @@ static int put_overview(xlsx_job *job, lxw_worksheet *sheet, const tl_xlsx_book 
 		TL_TRY(put_text(job, sheet, row, 0, line->label, strlen(line->label), NULL, NULL));
 		TL_TRY(put_text(job, sheet, row, 1, line->text, strlen(line->text), NULL, NULL));
 	}
+	if (book->n_findings) {
+		row++;
+		for (size_t c = 0; c < 3; c++)
+			TL_TRY(put_text(job, sheet, row, c, book->finding_heads[c], strlen(book->finding_heads[c]),
+					job->formats.header, NULL));
+		row++;
+	}
+	for (size_t i = 0; i < book->n_findings; i++, row++) {
+		const tl_xlsx_finding *f = &book->findings[i];
+		size_t width;
+		TL_TRY(put_text(job, sheet, row, 0, f->label, strlen(f->label), NULL, &width));
+		widest = width > widest && width <= MAX_WIDTH ? width : widest;
+		TL_TRY(check_cell(job, worksheet_write_number(sheet, (lxw_row_t)row, 1, f->value,
+							      job->formats.amount)));
+		TL_TRY(put_text(job, sheet, row, 2, f->text, strlen(f->text), NULL, NULL));
+	}
 	row++;
 	for (size_t c = 0; c < sizeof heads / sizeof *heads; c++)
 		TL_TRY(put_text(job, sheet, row, c, heads[c], strlen(heads[c]), job->formats.header, NULL));
@@ -385,6 +452,7 @@ static int fill(xlsx_job *job, const tl_xlsx_book *book)
 	for (size_t i = 0; i < book->n_sheets; i++) {
 		lxw_worksheet *sheet = workbook_get_worksheet_by_name(job->workbook, job->names[i + 1]);
 		TL_TRY(put_table(job, sheet, book->sheets[i].table));
+		TL_TRY(put_marks(job, sheet, &book->sheets[i]));
 	}
 	return 0;
 }

@@ -13,9 +13,18 @@
 #include "util/buf.h"
 #include "util/error.h"
 
+/** What is special about a column; flags. */
+typedef enum tl_xlsx_mark {
+	TL_XLSX_HIDDEN = 1,         /* there, but not shown until it is asked for */
+	TL_XLSX_LESS_IS_BETTER = 2, /* a difference: above zero red, below green */
+	TL_XLSX_MORE_IS_BETTER = 4, /* the other way round */
+	TL_XLSX_NEUTRAL = 8         /* a difference that is neither good nor bad: orange and blue */
+} tl_xlsx_mark;
+
 typedef struct tl_xlsx_sheet {
 	const tl_table *table;
 	const char *description; /* one line for the first sheet */
+	const uint8_t *marks;    /* tl_xlsx_mark of each column; NULL: none */
 } tl_xlsx_sheet;
 
 /** A line of the first sheet: "Trace", "step7.json.gz". */
@@ -23,9 +32,19 @@ typedef struct tl_xlsx_line {
 	const char *label, *text;
 } tl_xlsx_line;
 
+/** A line of the list of findings on the first sheet. */
+typedef struct tl_xlsx_finding {
+	const char *label;
+	double value;
+	const char *text;
+} tl_xlsx_finding;
+
 typedef struct tl_xlsx_book {
 	const tl_xlsx_line *lines;
 	size_t n_lines;
+	const char *finding_heads[3]; /* what stands above the findings */
+	const tl_xlsx_finding *findings;
+	size_t n_findings;
 	const tl_xlsx_sheet *sheets;
 	size_t n_sheets;
 } tl_xlsx_book;
@@ -37,8 +56,8 @@ typedef struct tl_xlsx_book {
 #define TL_XLSX_MAX_COLUMNS 16384
 
 /**
- * Writes a workbook into the file `path`: a first sheet `overview` with the lines and one line a sheet, then the
- * tables. No cell is a formula. Empty cells and NaN are blank, infinities are text, an integer that a
+ * Writes a workbook into the file `path`: a first sheet `overview` with the lines, the findings and one line a sheet, then
+ * the tables. No cell is a formula. Empty cells and NaN are blank, infinities are text, an integer that a
  * double cannot hold exactly is text.
  * @return 0, TL_ELIMIT (a table has more rows or columns than a sheet), TL_EIO, TL_ENOMEM
  */

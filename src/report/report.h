@@ -4,6 +4,7 @@
 #define TL_REPORT_REPORT_H
 
 #include "io/output.h"
+#include "io/xlsx_writer.h"
 #include "table/table.h"
 #include "tracelens/report.h"
 #include "util/alloc.h"
@@ -71,6 +72,9 @@ int tl__staging_commit(tl_staging *staging, tl_error *err);
 /** Removes all that was not committed, directories made for it included, and frees. */
 void tl__staging_end(tl_staging *staging);
 
+/** One table as NAME.csv in the directory of tl__staging_dir. */
+int tl__stage_csv(tl_staging *staging, const tl_table *table, tl_error *err);
+int tl__stage_workbook(tl_staging *staging, const tl_xlsx_book *book, const char *path, tl_error *err);
 /** Writes to the temporary names of `staging`; nothing is visible before tl__staging_commit. */
 int tl__report_stage_csv(tl_staging *staging, const tl_report *report, const char *dir, tl_error *err);
 int tl__report_stage_xlsx(tl_staging *staging, const tl_report *report, const char *path,

@@ -9,7 +9,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "io/xlsx_writer.h"
 #include "report/report.h"
 #include "table/csv.h"
 #include "util/buf.h"
@@ -24,49 +23,30 @@ static const char *text_or_empty(const char *text)
 
 /* ---- CSV ---- */
 
+int tl__stage_csv(tl_staging *staging, const tl_table *table, tl_error *err)
+{
+	tl_buf name = {0};
+	tl__buf_printf(&name, "%s.csv", tl_table_name(table));
+	const char *text = tl__buf_text(&name);
+	char *path = NULL, *shown = NULL;
+	int code = text ? tl__staging_file(&path, &shown, staging, text, err) : tl__nomem(err);
+	if (code == 0)
+		code = tl__table_write_csv(table, path, shown, err);
+	tl__free(path);
+	tl__free(shown);
+	tl__buf_free(&name);
+	return code;
+}
+
 int tl__report_stage_csv(tl_staging *staging, const tl_report *report, const char *dir, tl_error *err)
 {
 	TL_TRY(tl__staging_dir(staging, dir, err));
-	for (size_t i = 0; i < report->sheets.n; i++) {
-		const tl_table *table = report->sheets.v[i];
-		tl_buf name = {0};
-		tl__buf_printf(&name, "%s.csv", tl_table_name(table));
-		const char *text = tl__buf_text(&name);
-		char *path = NULL, *shown = NULL;
-		int code = text ? tl__staging_file(&path, &shown, staging, text, err) : tl__nomem(err);
-		if (code == 0)
-			code = tl__table_write_csv(table, path, shown, err);
-		tl__free(path);
-		tl__free(shown);
-		tl__buf_free(&name);
-		TL_TRY(code);
-	}
+	for (size_t i = 0; i < report->sheets.n; i++)
+		TL_TRY(tl__stage_csv(staging, report->sheets.v[i], err));
 	return 0;
 }
 
 /* ---- XLSX ---- */
-
-static int write_workbook(const tl_report *report, const char *path, const tl_report_heading *heading, tl_error *err)
-{
-	const tl_xlsx_line lines[] = {
-		{"Trace", text_or_empty(heading->trace)},
-		{"Options", *text_or_empty(heading->command) ? heading->command : "defaults"},
-		{"Roofline", tl_report_roofline(report)}, /* the last one: left out without an architecture */
-	};
-	tl_xlsx_sheet *sheets = tl__calloc(report->sheets.n + 1, sizeof *sheets);
-	if (!sheets)
-		return tl__nomem(err);
-	for (size_t i = 0; i < report->sheets.n; i++)
-		sheets[i] = (tl_xlsx_sheet){
-			.table = report->sheets.v[i],
-			.description = tl_report_describe(tl_table_name(report->sheets.v[i])),
-		};
-	tl_xlsx_book book = {
-		.lines = lines, .n_lines = report->roofline ? 3 : 2, .sheets = sheets, .n_sheets = report->sheets.n};
-	int code = tl__xlsx_write(path, &book, err);
-	tl__free(sheets);
-	return code;
-}
 
 /*
  * libxlsxwriter opens and writes a file by its name and, when that fails, prints a line on standard error. So it
@@ -99,8 +79,7 @@ static int copy_scratch(tl_output *out, int fd, tl_error *err)
 	return n < 0 ? tl__fail(err, TL_EIO, "cannot read the workbook back: %s", strerror(errno)) : 0;
 }
 
-int tl__report_stage_xlsx(tl_staging *staging, const tl_report *report, const char *path,
-			  const tl_report_heading *heading, tl_error *err)
+int tl__stage_workbook(tl_staging *staging, const tl_xlsx_book *book, const char *path, tl_error *err)
 {
 	tl_output *out;
 	char scratch[PATH_MAX];
@@ -109,7 +88,7 @@ int tl__report_stage_xlsx(tl_staging *staging, const tl_report *report, const ch
 	TL_TRY(tl__staging_output(&out, staging, path, err));
 	int code = open_scratch(&fd, scratch, &named, err);
 	if (code == 0) {
-		code = write_workbook(report, scratch, heading, err);
+		code = tl__xlsx_write(scratch, book, err);
 		if (code == 0)
 			code = copy_scratch(out, fd, err);
 		close(fd);
@@ -118,6 +97,29 @@ int tl__report_stage_xlsx(tl_staging *staging, const tl_report *report, const ch
 	}
 	if (code < 0)
 		tl__error_where(err, path, -1); /* the name of the scratch file would tell nobody anything */
+	return code;
+}
+
+int tl__report_stage_xlsx(tl_staging *staging, const tl_report *report, const char *path,
+			  const tl_report_heading *heading, tl_error *err)
+{
+	const tl_xlsx_line lines[] = {
+		{"Trace", text_or_empty(heading->trace)},
+		{"Options", *text_or_empty(heading->command) ? heading->command : "defaults"},
+		{"Roofline", tl_report_roofline(report)}, /* the last one: left out without an architecture */
+	};
+	tl_xlsx_sheet *sheets = tl__calloc(report->sheets.n + 1, sizeof *sheets);
+	if (!sheets)
+		return tl__nomem(err);
+	for (size_t i = 0; i < report->sheets.n; i++)
+		sheets[i] = (tl_xlsx_sheet){
+			.table = report->sheets.v[i],
+			.description = tl_report_describe(tl_table_name(report->sheets.v[i])),
+		};
+	tl_xlsx_book book = {
+		.lines = lines, .n_lines = report->roofline ? 3 : 2, .sheets = sheets, .n_sheets = report->sheets.n};
+	int code = tl__stage_workbook(staging, &book, path, err);
+	tl__free(sheets);
 	return code;
 }
 

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/** @file comparison.h Inside of tl_comparison. */
+#ifndef TL_REPORT_COMPARISON_H
+#define TL_REPORT_COMPARISON_H
+
+#include "compare/reports.h"
+#include "report/report.h"
+#include "tracelens/compare.h"
+
+struct tl_comparison {
+	size_t n;
+	char **tags, **paths; /* of the reports */
+	tl_cmp_result result;
+};
+
+#endif
