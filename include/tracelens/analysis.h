@@ -40,6 +40,13 @@ typedef struct tl_analyzer_options {
 	const char
 		*inductor_cache_dir; /**< where Inductor keeps the kernels that it compiled; default NULL: not read */
 	const tl_arch *arch;         /**< adds roofline columns; must outlive the analyser; default NULL: none */
+	/**
+	 * Operations that are explained by the annotation of the serving iteration around them: beginnings of their
+	 * names, which must outlive the analyser. Default NULL: those of the PyTorch report,
+	 * `vllm::unified_attention_with_output`. An empty list (not NULL, 0 names): none.
+	 */
+	const char *const *annotated;
+	size_t n_annotated;
 } tl_analyzer_options;
 
 /** @param tree must outlive the analyser. TL_EINVAL, TL_ENOMEM. */

@@ -3,6 +3,20 @@
 #include "analysis/analysis_fixture.h"
 #include "analysis/perf_cache.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define TRACE "inference/vllm_prefilldecode_piecewise/graph_execution.json.gz"
+
+/* Text of a cell, until the next call. */
+static const char *table_text(const tl_table *table, size_t row, const char *column)
+{
+	static char text[4096];
+	tl_table_text(table, column_index(table, column), row, text, sizeof text);
+	return text;
+}
+
 static const char step[] = "execute_8_context_1(sq8sk8sqsq64sqsk64)_generation_0(sq0sk0sqsq0sqsk0)";
 
 static tl_row attention(tl_store *s, const char *name, double at, tl_id id)
@@ -109,6 +123,83 @@ static void both(void **state)
 	fixture_close(&f);
 }
 
+static uint8_t status_of(const char *name, const char *outer, const char *inner, const tl_analyzer_options *options,
+			 double *flops)
+{
+	const tl_perf_result *r;
+	fixture f;
+	fixture_open_with(&f, store_with(name, outer, inner, 1), options);
+	tl_row event = (tl_row)(f.tree->store->n - 3); /* operation, launch, kernel */
+	assert_int_equal(tl__analyzer_perf(f.a, event, NULL, 0, &r), 0);
+	*flops = r->status == TL_PERF_OK ? r->flops.value : -1;
+	uint8_t status = r->status;
+	fixture_close(&f);
+	return status;
+}
+
+/*
+ * The PyTorch report attaches iterations to vLLM's attention alone (spec 01 section 5.5): 2 heads of 64 + 64, one
+ * causal chunk of 8: 2 (64 + 64) (2 * 64 - 64) = 16384 FLOPs.
+ */
+static void annotated_operations(void **state)
+{
+	(void)state;
+	static const char vllm[] = "vllm::unified_attention_with_output", sglang[] = "aiter::mha_batch_prefill";
+	static const char *const more[] = {"nothing::", "aiter::mha_batch"};
+	const tl_analyzer_options own = {.annotated = more, .n_annotated = 2}, none = {.annotated = more};
+	double flops;
+	assert_int_equal(status_of(vllm, step, NULL, NULL, &flops), TL_PERF_OK);
+	assert_true(flops == 16384);
+	assert_int_equal(status_of(vllm, "ProfilerStep#3", step, NULL, &flops), TL_PERF_OK);
+	assert_true(flops == 16384);
+	assert_int_equal(status_of(vllm, "ProfilerStep#3", NULL, NULL, &flops), TL_PERF_FAILED);
+	assert_int_equal(status_of(sglang, step, NULL, NULL, &flops), TL_PERF_FAILED);
+	assert_int_equal(status_of(sglang, step, NULL, &own, &flops), TL_PERF_OK);
+	assert_true(flops == 16384);
+	assert_int_equal(status_of(vllm, step, NULL, &own, &flops), TL_PERF_FAILED);
+	assert_int_equal(status_of(vllm, step, NULL, &none, &flops), TL_PERF_FAILED);
+	check(store_with(vllm, step, NULL, 1), "InferenceAttention", "InferenceAttention", 16384 / 1e9);
+}
+
+/* vLLM, prefill and decode by pieces: what the reference says of its attention. */
+static void a_real_trace(void **state)
+{
+	(void)state;
+	const char *shared = getenv("TRACELENS_CORPUS"), *root = getenv("TL_SOURCE_ROOT");
+	char path[4096];
+	if (shared)
+		snprintf(path, sizeof path, "%s/corpus/" TRACE, shared);
+	else
+		snprintf(path, sizeof path, "%s/../shared/corpus/" TRACE, root ? root : ".");
+	if (access(path, R_OK) != 0) {
+		puts("skipped: no corpus");
+		return;
+	}
+	tl_error err = TL_ERROR_INIT;
+	tl_trace *trace;
+	tl_tree *tree;
+	tl_analyzer *a;
+	tl_table *unified, *sheet;
+	assert_int_equal(tl_trace_open(&trace, path, NULL, &err), 0);
+	assert_int_equal(tl_tree_build(&tree, trace, NULL, &err), 0);
+	assert_int_equal(tl__analyzer_new(&a, tree, NULL, &err), 0);
+	assert_int_equal(tl__unified_table(&unified, a, &err), 0);
+	assert_int_equal(tl__unified_perf_summary(&sheet, unified, NULL, &err), 0);
+	size_t row = 0;
+	while (row < tl_table_rows(sheet) &&
+	       !strstr(table_text(sheet, row, "name"), "vllm::unified_attention_with_output"))
+		row++;
+	assert_true(row < tl_table_rows(sheet));
+	expect_number(sheet, row, "GFLOPS", 65.010180096);
+	expect_number(sheet, row, "Data Moved (MB)", 211.826171875);
+	expect_text(sheet, row, "Compute Spec", "matrix_bf16");
+	tl_table_free(sheet);
+	tl_table_free(unified);
+	tl__analyzer_free(a);
+	tl_tree_free(tree);
+	tl_trace_free(trace);
+}
+
 /* A registered category, and a registered model, stand for all events of their name. */
 static void registrations_win(void **state)
 {
@@ -127,10 +218,9 @@ static void registrations_win(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(training),
-		cmocka_unit_test(serving),
-		cmocka_unit_test(both),
-		cmocka_unit_test(registrations_win),
+		cmocka_unit_test(training),     cmocka_unit_test(serving),
+		cmocka_unit_test(both),         cmocka_unit_test(annotated_operations),
+		cmocka_unit_test(a_real_trace), cmocka_unit_test(registrations_win),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,17 +23,23 @@ typedef struct by_name {
 	wide shared, duration; /* sums over the pairs, in ps */
 } by_name;
 
+/* A set of names in the order in which it was first met. */
+typedef struct name_set {
+	const tl_value *list; /* NULL: not met */
+	const tl_str *ids;    /* the same */
+} name_set;
+
 struct tl_overlap_cache {
 	tl_overlap_index *index;
-	tl_pos *operation;              /* of each node of the tree: nearest operation above */
-	tl_overlap *launchers;          /* of each launcher */
-	tl_strings *sets;               /* sorted name ids, as bytes; */
-	TL_VEC(const tl_value *) lists; /* ... and the list of names that stands for each, by id of the set */
+	tl_pos *operation;      /* of each node of the tree: nearest operation above */
+	tl_overlap *launchers;  /* of each launcher */
+	tl_strings *sets;       /* sorted name ids, as bytes; */
+	TL_VEC(name_set) lists; /* ... and the list of names that stands for each, by id of the set */
 
 	/* of the operation at hand */
 	tl_overlap_rows found;
 	tl_interval_buf intervals;
-	TL_VEC(by_name) names;
+	TL_VEC(by_name) names, ordered;
 	tl_map name_index; /* name -> index in names, valid when it is below names.n and of that name */
 	TL_VEC(tl_str) set;
 };
@@ -50,6 +56,7 @@ void tl__overlap_cache_free(struct tl_overlap_cache *c)
 	TL_VEC_FREE(&c->found);
 	TL_VEC_FREE(&c->intervals);
 	TL_VEC_FREE(&c->names);
+	TL_VEC_FREE(&c->ordered);
 	tl__map_free(&c->name_index);
 	TL_VEC_FREE(&c->set);
 	tl__free(c);
@@ -190,11 +197,26 @@ static int compare_strings(const void *left, const void *right)
 	return (*a > *b) - (*a < *b);
 }
 
+static int new_set(tl_analyzer *a, const struct tl_overlap_cache *c, name_set *out)
+{
+	size_t n = c->names.n;
+	tl_value *items = tl__arena_alloc(&a->arena, n * sizeof *items);
+	tl_str *ids = tl__arena_alloc(&a->arena, n * sizeof *ids);
+	if (!items || !ids)
+		return TL_ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		ids[i] = c->names.v[i].name;
+		items[i] = name_value(a, ids[i]);
+	}
+	*out = (name_set){list_of(a, items, n), ids};
+	return out->list ? 0 : TL_ENOMEM;
+}
+
 /*
- * The list of names, in the order in which they were met. The same names in another order are the same key of a
- * summary (fault 8 of spec 02): the list that came first stands for all of one set.
+ * The names that were met. The same names in another order are the same key of a summary (fault 8 of spec 02): the
+ * order that came first stands for all of one set.
  */
-static int name_list(tl_analyzer *a, struct tl_overlap_cache *c, const tl_value **out)
+static int set_of_names(tl_analyzer *a, struct tl_overlap_cache *c, const name_set **out)
 {
 	size_t n = c->names.n;
 	c->set.n = 0;
@@ -206,17 +228,22 @@ static int name_list(tl_analyzer *a, struct tl_overlap_cache *c, const tl_value 
 	if (set == TL_STR_FAIL)
 		return TL_ENOMEM;
 	while (c->lists.n <= set)
-		TL_TRY(TL_VEC_PUSH(&c->lists, NULL));
-	if (!c->lists.v[set]) {
-		tl_value *items = tl__arena_alloc(&a->arena, n * sizeof *items);
-		if (!items)
-			return TL_ENOMEM;
-		for (size_t i = 0; i < n; i++)
-			items[i] = name_value(a, c->names.v[i].name);
-		c->lists.v[set] = list_of(a, items, n);
-	}
-	*out = c->lists.v[set];
-	return *out ? 0 : TL_ENOMEM;
+		TL_TRY(TL_VEC_PUSH(&c->lists, ((name_set){NULL, NULL})));
+	if (!c->lists.v[set].list)
+		TL_TRY(new_set(a, c, &c->lists.v[set]));
+	*out = &c->lists.v[set];
+	return 0;
+}
+
+/* Puts c->names into the order of its set: summaries take the details of several rows together place by place. */
+static int order_names(struct tl_overlap_cache *c, const name_set *set)
+{
+	c->ordered.n = 0;
+	TL_TRY(TL_VEC_RESERVE(&c->ordered, c->names.n));
+	for (size_t i = 0; i < c->names.n; i++)
+		c->ordered.v[c->ordered.n++] = c->names.v[tl__map_get(&c->name_index, set->ids[i])];
+	memcpy(c->names.v, c->ordered.v, c->names.n * sizeof *c->names.v);
+	return 0;
 }
 
 static int overlap_of(tl_analyzer *a, struct tl_overlap_cache *c, const tl_row *gpu, size_t n, tl_overlap *out)
@@ -231,8 +258,12 @@ static int overlap_of(tl_analyzer *a, struct tl_overlap_cache *c, const tl_row *
 		return 0;
 	TL_TRY(tl__analyzer_busy(a, gpu, n, &busy));
 	out->pct = busy > 0 ? (double)covered / (double)busy : 0;
+	const name_set *set;
+	TL_TRY(set_of_names(a, c, &set));
+	TL_TRY(order_names(c, set));
+	out->names = set->list;
 	out->details = detail_list(a, c, busy);
-	return out->details ? name_list(a, c, &out->names) : TL_ENOMEM;
+	return out->details ? 0 : TL_ENOMEM;
 }
 
 /* Launchers come first, by start, whoever asks: so the order of names in a set does not depend on who does. */

@@ -356,6 +356,60 @@ static void rows_of_one_operation_stay_together(void **state)
 	fixture_close(&f);
 }
 
+static void expect_by_name(const tl_table *sheet, const char *names, const char *details, const char *summary)
+{
+	expect_text(sheet, 0, names, "['X', 'Y']");
+	expect_text(sheet, 0, details,
+		    "[{'name': 'X', 'stream': 8, 'overlap_pct': 0.1, 'count': 2, 'total_duration_us': 20.0, "
+		    "'mean_duration_us': 10.0, 'median_duration_us': 10.0, 'std_dev_duration_us': 0.0, "
+		    "'min_duration_us': 10.0, 'max_duration_us': 10.0}, "
+		    "{'name': 'Y', 'stream': 9, 'overlap_pct': 0.5, 'count': 2, 'total_duration_us': 100.0, "
+		    "'mean_duration_us': 50.0, 'median_duration_us': 50.0, 'std_dev_duration_us': 0.0, "
+		    "'min_duration_us': 50.0, 'max_duration_us': 50.0}]");
+	expect_text(sheet, 0, summary,
+		    "[{'name': 'X', 'stream': 8, 'mean_duration_us': 10.0}, "
+		    "{'name': 'Y', 'stream': 9, 'mean_duration_us': 50.0}]");
+}
+
+/* One call is overlapped by X, then Y, the other by Y, then X: each name keeps its own times in all three summaries. */
+static void details_are_summed_by_name(void **state)
+{
+	(void)state;
+	tl_store *s = tl__store_new();
+	for (int i = 0; i < 2; i++) {
+		tl_row mm = op_with_kernel(s, "aten::mm", "gemm", 7, 1000 * i, 100);
+		tl_op_args *args = tl_fixture_op_args(s, mm);
+		args->dims = tl__interns(s->strings, "[[64,32],[32,16]]");
+		args->types = tl__interns(s->strings, "[\"float\",\"float\"]");
+		op_with_kernel(s, "other", "X", 8, i ? 1070 : 10, 10);
+		op_with_kernel(s, "other", "Y", 9, i ? 1010 : 50, 50);
+	}
+	fixture f;
+	fixture_open_with(&f, s, &with_overlap);
+	tl_error err = TL_ERROR_INIT;
+	tl_summary_options o = {.overlap = true};
+	tl_table *launchers = launchers_of(&f), *unified, *sheets[4], *sheet = unique_args_of(launchers, true);
+	size_t n;
+	expect_text(sheet, 0, "name", "aten::mm");
+	expect_by_name(sheet, "overlapping_kernel_names", "overlapping_kernels_details_summary",
+		       "trunc_overlapping_kernels_details");
+	tl_table_free(sheet);
+	assert_int_equal(tl__unified_table(&unified, f.a, &err), 0);
+	assert_int_equal(tl__unified_perf_summary(&sheet, unified, &o, &err), 0);
+	expect_by_name(sheet, "overlapping_kernel_names", "overlapping_kernels_details_summary",
+		       "trunc_overlapping_kernels_details");
+	tl_table_free(sheet);
+	assert_int_equal(tl__category_sheets(sheets, &n, f.a, "GEMM", &o, &err), 0);
+	assert_int_equal(n, 2);
+	expect_by_name(sheets[1], "overlapping_kernel_names_first",
+		       "overlapping_kernels_details__summarize_kernel_stats", "trunc_overlapping_kernels_details");
+	tl_table_free(sheets[0]);
+	tl_table_free(sheets[1]);
+	tl_table_free(unified);
+	tl_table_free(launchers);
+	fixture_close(&f);
+}
+
 /* Category sheets have the overlaps of launchers; each family comes in both forms. */
 static void category_sheets_come_in_both_forms(void **state)
 {
@@ -439,6 +493,7 @@ int main(void)
 		cmocka_unit_test(sets_of_names_are_keys),
 		cmocka_unit_test(shares_are_rounded_once),
 		cmocka_unit_test(rows_of_one_operation_stay_together),
+		cmocka_unit_test(details_are_summed_by_name),
 		cmocka_unit_test(category_sheets_come_in_both_forms),
 		cmocka_unit_test(without_memory_it_fails_cleanly),
 	};

@@ -13,6 +13,8 @@
 
 typedef TL_VEC(tl_row) rows;
 
+enum { READS_ANY_ANNOTATION = TL_READS_ANNOTATION | TL_READS_STEP };
+
 /* Index into `models` plus 2; small numbers mean something else. */
 enum { NOT_LOOKED_UP, NO_MODEL, FIRST_MODEL };
 
@@ -396,6 +398,35 @@ int tl__perf_annotation(tl_analyzer *a, tl_row event, tl_str *out)
 	return 0;
 }
 
+/* Whether the analyser explains this operation by its iteration: the one place that says so. */
+static bool is_annotated(const tl_analyzer *a, const char *name)
+{
+	static const char *const of_pytorch_report[] = {"vllm::unified_attention_with_output"};
+	const char *const *prefixes = a->options.annotated;
+	size_t n = a->options.n_annotated;
+	if (!prefixes) {
+		prefixes = of_pytorch_report;
+		n = sizeof of_pytorch_report / sizeof *of_pytorch_report;
+	}
+	for (size_t i = 0; i < n; i++)
+		if (!strncmp(name, prefixes[i], strlen(prefixes[i])))
+			return true;
+	return false;
+}
+
+/* The iteration around an annotated operation, on its own thread; other annotations do not hide it (fault L5 of 01). */
+static int step_annotation(tl_analyzer *a, struct tl_perf_cache *c, tl_row event, tl_str *out)
+{
+	*out = TL_STR_NONE;
+	if (!is_annotated(a, tl__name(a->store, event)))
+		return 0;
+	TL_TRY(tl__annotations_make(&c->steps, a->store, is_step));
+	tl_row found = tl__annotations_enclosing(&c->steps, a->store, event);
+	if (found != TL_ROW_NONE)
+		*out = a->store->name[found];
+	return 0;
+}
+
 /* ---- results ---- */
 
 /* The forward event of a backward one: its own link, or that of the autograd node that runs it. */
@@ -456,7 +487,7 @@ static int make_key(const tl_analyzer *a, struct tl_perf_cache *c, const reading
 		TL_TRY(add_args(c, a->store, in->event));
 	if (forward)
 		TL_TRY(add_args(c, a->store, in->forward));
-	if (reads & TL_READS_ANNOTATION)
+	if (reads & READS_ANY_ANNOTATION)
 		TL_TRY(TL_VEC_PUSH(&c->key, in->annotation));
 	if (reads & TL_READS_EXTRAS)
 		TL_TRY(add_extras(c, a->store, in->event));
@@ -541,7 +572,7 @@ static int evaluate(tl_analyzer *a, const reading *in, tl_perf_entry *entry)
 		TL_TRY(fill_input(a, in->forward, &forward));
 		input.forward = &forward;
 	}
-	if ((reads & TL_READS_ANNOTATION) && in->annotation != TL_STR_NONE)
+	if ((reads & READS_ANY_ANNOTATION) && in->annotation != TL_STR_NONE)
 		input.annotation = tl__str(a->strings, in->annotation);
 	if (reads & TL_READS_EXTRAS)
 		TL_TRY(fill_extras(a, in->event, &input.extras));
@@ -581,6 +612,8 @@ int tl__perf_entry_of(tl_analyzer *a, tl_row event, const tl_row *kernels, size_
 		in.forward = linked_forward(a->tree, event);
 	if (in.model->reads & TL_READS_ANNOTATION)
 		TL_TRY(tl__perf_annotation(a, event, &in.annotation));
+	else if (in.model->reads & TL_READS_STEP)
+		TL_TRY(step_annotation(a, c, event, &in.annotation));
 	TL_TRY(make_key(a, c, &in));
 	size_t n = c->key.n;
 	uint64_t hash = n;

@@ -23,9 +23,10 @@ enum tl_perf_reads {
 	TL_READS_KERNELS = 2,    /* names of the kernels below the operation */
 	TL_READS_FORWARD = 4,    /* arguments of the linked forward event */
 	TL_READS_ANNOTATION = 8, /* enclosing annotation */
-	TL_READS_STEP = 16,      /* enclosing iteration annotation, as `annotation`; only inference reports attach it */
-	TL_READS_EXTRAS = 32,    /* what edits of the tree attached ("MoE topk", "v4_mode") */
-	TL_READS_EVENT = 64      /* the event itself, whatever it holds: asked for each one */
+	TL_READS_STEP =
+		16, /* iteration annotation, as `annotation`, where the analyser attaches it (options.annotated) */
+	TL_READS_EXTRAS = 32, /* what edits of the tree attached ("MoE topk", "v4_mode") */
+	TL_READS_EVENT = 64   /* the event itself, whatever it holds: asked for each one */
 };
 
 /** Input of a model. Argument values are lists (not tuples); NULL when the event lacks the key. */
