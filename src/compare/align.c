@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "util/map.h"
+
 void tl__aligner_free(tl_aligner *g)
 {
 	TL_VEC_FREE(&g->score);
@@ -26,7 +28,7 @@ typedef struct alignment {
 } alignment;
 
 #define NONE UINT32_MAX
-enum { BY_IDENTITY, BY_STRUCTURE, BY_NAME, LEVELS };
+enum { BY_LIKENESS, BY_STRUCTURE, BY_NAME, LEVELS, BY_IDENTITY };
 
 /* ---- what pairs are worth ---- */
 
@@ -55,6 +57,8 @@ static bool same(const alignment *m, uint32_t level, uint32_t i, uint32_t j)
 	switch (level) {
 	case BY_IDENTITY:
 		return tl__align_identical(x, y);
+	case BY_LIKENESS:
+		return x->name == y->name && x->structure == y->structure && x->exact == y->exact;
 	case BY_STRUCTURE:
 		return x->name == y->name && x->structure == y->structure;
 	default:
@@ -278,6 +282,52 @@ static int cut_piece(alignment *m, piece whole, uint32_t level)
 	return code;
 }
 
+static uint64_t key_of(const tl_align_item *x, uint32_t level)
+{
+	uint64_t key = x->name;
+	if (level <= BY_STRUCTURE)
+		key = tl__mix(key, x->structure);
+	return level == BY_LIKENESS ? tl__mix(key, x->exact) : key;
+}
+
+/* Whether four fifths of the shorter part have an equal in the longer one, wherever it is. */
+static int has_most(const alignment *m, const piece *p, uint32_t level, bool *out)
+{
+	uint32_t n = p->a1 - p->a0, k = p->b1 - p->b0, common = 0;
+	tl_map count = {0};
+	int code = 0;
+	for (uint32_t i = p->a0; i < p->a1 && code == 0; i++) {
+		uint64_t key = key_of(&m->a[i], level);
+		uint32_t had = tl__map_get(&count, key);
+		code = tl__map_set(&count, key, had == TL_MAP_NONE ? 1 : had + 1);
+	}
+	for (uint32_t j = p->b0; j < p->b1 && code == 0; j++) {
+		uint64_t key = key_of(&m->b[j], level);
+		uint32_t had = tl__map_get(&count, key);
+		if (had == TL_MAP_NONE || !had)
+			continue;
+		common++;
+		code = tl__map_set(&count, key, had - 1);
+	}
+	tl__map_free(&count);
+	*out = common >= (n < k ? n : k) / 5 * 4;
+	return code;
+}
+
+/*
+ * By what a long piece is first cut: what most items have an equal in. With other shapes everywhere, arguments would
+ * pair the few things that happen to agree, anywhere.
+ */
+static int choose_level(const alignment *m, piece *p)
+{
+	for (bool most = false; p->level < BY_NAME; p->level++) {
+		TL_TRY(has_most(m, p, p->level, &most));
+		if (most)
+			break;
+	}
+	return 0;
+}
+
 static int align_pieces(alignment *m)
 {
 	while (m->todo.n) {
@@ -288,10 +338,12 @@ static int align_pieces(alignment *m)
 		uint64_t cells = (uint64_t)(p.a1 - p.a0) * (p.b1 - p.b0);
 		/* many long lists: less of the best for each */
 		uint64_t limit = m->g->cells < 64 * (uint64_t)ALIGN_EXACT_CELLS ? ALIGN_EXACT_CELLS : ALIGN_SMALL_CELLS;
-		if (cells <= limit)
+		if (cells <= limit) {
 			TL_TRY(align_exactly(m, p));
-		else
-			TL_TRY(cut_piece(m, p, p.level));
+			continue;
+		}
+		TL_TRY(choose_level(m, &p));
+		TL_TRY(cut_piece(m, p, p.level));
 	}
 	return 0;
 }

@@ -5,9 +5,10 @@
  *
  * Pairs have equal names. The best alignment is the one whose pairs are worth most (weights in align.c: every pair
  * counts, alike ones more); among equals, the one with the earliest pairs. Time is that of the product of the lengths
- * (what is identical at the ends costs nothing) up to ALIGN_EXACT_CELLS; longer sequences are first cut at what they
+ * (what is identical at the ends costs nothing) up to ALIGN_EXACT_CELLS. Longer sequences are first cut at what they
  * have in common (longest common subsequence of Myers, "An O(ND) Difference Algorithm and Its Variations", 1986, linear
- * space, of identical items, then of items of like structure, then of names). Memory is linear always.
+ * space): by structure and arguments where most items agree in those, else by structure, else by name. Memory is linear
+ * always.
  */
 #ifndef TL_COMPARE_ALIGN_H
 #define TL_COMPARE_ALIGN_H
