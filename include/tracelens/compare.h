@@ -18,10 +18,10 @@ extern "C" {
 /* ---- TraceDiff: two call trees, aligned ---- */
 
 /**
- * Two call trees laid over each other. Siblings (root events, thread by thread, included) are aligned in order, by name:
- * as many as possible, the more alike in arguments and in what is below the better, of equally good ways the earliest.
- * Then operations that exist on one side only, but hold what the other side has, are looked through, and what only
- * changed its place among its siblings finds its partner again. docs/comparing.md says more.
+ * Two call trees laid over each other. Siblings (root events, thread by thread, included) are aligned in order, by
+ * name: as many as possible, the more alike in arguments and in what is below the better, of equally good ways the
+ * earliest. Then operations that exist on one side only, but hold what the other side has, are looked through, and what
+ * only changed its place among its siblings finds its partner again. docs/comparing.md says more.
  */
 typedef struct tl_diff tl_diff;
 
@@ -99,8 +99,8 @@ typedef struct tl_diff_side_totals {
 typedef struct tl_diff_totals {
 	tl_diff_side_totals side[2]; /**< baseline, variant */
 	size_t matched_operations;   /**< nodes that are operations on both sides */
-	size_t moved;                /**< matched events in another place among their siblings */
-	bool identical;              /**< the trees have the same names in the same places */
+	size_t moved;   /**< nodes of the merged tree that are matched, but in another place among their siblings */
+	bool identical; /**< the trees have the same names in the same places */
 } tl_diff_totals;
 TL_API void tl_diff_get_totals(const tl_diff *diff, tl_diff_totals *out);
 
@@ -159,8 +159,8 @@ typedef struct tl_compare_options {
 } tl_compare_options;
 
 /**
- * Compares reports. Each path is a workbook (.xlsx), a folder of CSV sheets, or a trace, whose report is made in memory;
- * found by content, in any mixture.
+ * Compares reports. Each path is a workbook (.xlsx), a folder of CSV sheets, or a trace, whose report is made in
+ * memory; found by content, in any mixture.
  * @param[out] out freed with tl_comparison_free
  * @return 0; TL_EINVAL (fewer than two reports, tags that are not one a report or not unique, an unknown group);
  *         TL_ENOTFOUND (a group was asked for that a report does not have; the message says how it comes to have it);

@@ -30,6 +30,7 @@ typedef struct maker {
 	TL_VEC(record) records;
 	uint32_t first, last; /* roots */
 	TL_VEC(pair) todo;
+	bool in_order; /* no pair changed its place */
 } maker;
 
 /* ---- records ---- */
@@ -133,11 +134,9 @@ static int add_pair(maker *m, uint32_t parent, bool root, tl_pos a, tl_pos b, bo
 			TL_TRY(add_nodes(m, parent, a, b, &id));
 		TL_TRY(TL_VEC_PUSH(&m->todo, ((pair){{a, b}, id})));
 	}
-	if (moved) {
-		m->d->totals.moved++;
-		if (m->records.n > before)
-			m->records.v[before].moved = true;
-	}
+	m->in_order &= !moved;
+	if (moved && m->records.n > before)
+		m->records.v[before].moved = true;
 	return 0;
 }
 
@@ -406,9 +405,10 @@ static void count_all(maker *m)
 		bool operation = tl__diff_is_operation(d, x);
 		out->side[0].operations += operation && x->baseline != TL_ROW_NONE;
 		out->side[1].operations += operation && x->variant != TL_ROW_NONE;
+		out->moved += x->moved;
 		out->matched_operations += operation && x->baseline != TL_ROW_NONE && x->variant != TL_ROW_NONE;
 	}
-	out->identical = !out->moved;
+	out->identical = m->in_order;
 	for (int s = 0; s < 2; s++)
 		out->identical &= !out->side[s].unmatched_nodes && !out->side[s].looked_through;
 	for (tl_pos p = 0; p < d->tree[0]->n && out->identical; p++)
@@ -488,7 +488,7 @@ int tl_diff_new(tl_diff **out, const tl_tree *baseline, const tl_tree *variant, 
 		tl__twins_free(&twins);
 		return code;
 	}
-	maker m = {.d = tl__calloc(1, sizeof *m.d), .first = NONE, .last = NONE};
+	maker m = {.d = tl__calloc(1, sizeof *m.d), .first = NONE, .last = NONE, .in_order = true};
 	code = m.d ? 0 : TL_ENOMEM;
 	if (code == 0) {
 		m.d->tree[0] = baseline;
