@@ -271,6 +271,7 @@ STRUCTURE = [
 def packed(data):
     return gzip.compress(data, mtime=0)
 
+
 def zipped(*members):
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as z:
