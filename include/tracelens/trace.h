@@ -49,6 +49,13 @@ TL_API int tl_trace_open(tl_trace **out, const char *path, const tl_trace_option
 TL_API int tl_trace_open_memory(tl_trace **out, const void *data, size_t size, const tl_trace_options *options,
 				tl_error *err);
 
+/**
+ * Moves the texts of whole events (keep_raw) from one trace to another of the same file that was opened without: for
+ * programs that find out later that they need them. Nothing may read `trace` meanwhile; trees that were edited before do
+ * not get them. TL_EINVAL (`from` has none, the traces are not of the same file).
+ */
+TL_API int tl_trace_take_raw(tl_trace *trace, tl_trace *from, tl_error *err);
+
 TL_API void tl_trace_free(tl_trace *trace);
 
 /** Number of events = number of UIDs. */

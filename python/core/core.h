@@ -15,7 +15,12 @@
 
 /** A loaded trace. */
 typedef struct core_trace {
-	PyObject_HEAD tl_trace *trace;
+	PyObject_HEAD
+	tl_trace *trace;
+	/** The packed file, until somebody asks for a whole event: most scripts do not, and packing the texts takes
+	 * time. */
+	PyObject *packed;
+	PyThread_type_lock lock; /* held while the texts are read */
 } core_trace;
 
 /** Texts by address: the library hands out equal names at equal addresses, so each becomes one Python string. */
@@ -33,7 +38,8 @@ enum { CORE_RECENT = 128 };
 
 /** A tree over a trace, built or not yet. Events are views into it, made when asked for. */
 typedef struct core_tree {
-	PyObject_HEAD core_trace *trace;
+	PyObject_HEAD
+	core_trace *trace;
 	tl_tree *tree; /* NULL: not built yet */
 	bool prune;    /* events without GPU work have the key non_gpu_path */
 	bool edited;   /* the events are no longer those of the file */
@@ -59,13 +65,15 @@ typedef struct core_tree {
 
 /** One event. */
 typedef struct core_event {
-	PyObject_HEAD core_tree *tree;
+	PyObject_HEAD
+	core_tree *tree;
 	PyObject *weak;
 	tl_row row;
 } core_event;
 
 struct core_analyzer {
-	PyObject_HEAD core_tree *tree;
+	PyObject_HEAD
+	core_tree *tree;
 	tl_analyzer *analyzer; /* NULL: to be made; edits of the tree and new models drop it */
 	tl_arch *arch;
 	tl_analyzer_options options;
@@ -77,12 +85,14 @@ struct core_analyzer {
 
 /** A table. */
 typedef struct core_table {
-	PyObject_HEAD tl_table *table;
+	PyObject_HEAD
+	tl_table *table;
 	PyObject *owner; /* of `table`; NULL: the object itself */
 } core_table;
 
 typedef struct core_edit {
-	PyObject_HEAD core_tree *tree;
+	PyObject_HEAD
+	core_tree *tree;
 	tl_edit *edit; /* NULL: ended */
 } core_edit;
 
@@ -108,6 +118,11 @@ int core_collect(void *user, const char *text, size_t n);
 PyObject *core_rows(const tl_row *rows, size_t n);
 /** The UIDs in a sequence of integers and events of `tree`, allocated with PyMem_Malloc. False: exception set. */
 bool core_take_rows(tl_row **out, size_t *n, PyObject *sequence, core_tree *tree);
+
+/* ---- traces: core_trace.c ---- */
+
+/** Makes the texts of whole events available, where they are kept at all. False: exception set. */
+bool core_trace_whole(core_trace *trace);
 
 /* ---- tables: core_table.c ---- */
 

@@ -340,8 +340,10 @@ static PyObject *timeline(core_analyzer *self, PyObject *threshold)
 	if (!a)
 		return NULL;
 	int code;
-	Py_BEGIN_ALLOW_THREADS code = tl_analyzer_gpu_timeline(&table, a, limit, &err);
-	Py_END_ALLOW_THREADS return leave(self, code, table, &err);
+	Py_BEGIN_ALLOW_THREADS
+	code = tl_analyzer_gpu_timeline(&table, a, limit, &err);
+	Py_END_ALLOW_THREADS
+	return leave(self, code, table, &err);
 }
 
 static PyObject *launchers(core_analyzer *self, PyObject *args, PyObject *keywords)
@@ -363,8 +365,10 @@ static PyObject *launchers(core_analyzer *self, PyObject *args, PyObject *keywor
 				       .call_stack = stack,
 				       .no_arguments = !arguments};
 	int code;
-	Py_BEGIN_ALLOW_THREADS code = tl_analyzer_launchers(&table, a, &options, &err);
-	Py_END_ALLOW_THREADS return leave(self, code, table, &err);
+	Py_BEGIN_ALLOW_THREADS
+	code = tl_analyzer_launchers(&table, a, &options, &err);
+	Py_END_ALLOW_THREADS
+	return leave(self, code, table, &err);
 }
 
 static PyObject *metrics(core_analyzer *self, PyObject *args, PyObject *keywords)
@@ -391,8 +395,10 @@ static PyObject *metrics(core_analyzer *self, PyObject *args, PyObject *keywords
 				      .overlap = overlap,
 				      .typed_parameters = true};
 	int code;
-	Py_BEGIN_ALLOW_THREADS code = tl_analyzer_metrics(&table, a, rows, n, &options, &err);
-	Py_END_ALLOW_THREADS PyMem_Free(rows);
+	Py_BEGIN_ALLOW_THREADS
+	code = tl_analyzer_metrics(&table, a, rows, n, &options, &err);
+	Py_END_ALLOW_THREADS
+	PyMem_Free(rows);
 	return leave(self, code, table, &err);
 }
 
@@ -409,8 +415,10 @@ static PyObject *kernels(core_analyzer *self, PyObject *args, PyObject *keywords
 		return NULL;
 	tl_kernel_options options = {.launcher = launcher, .no_cpu_op = !operation};
 	int code;
-	Py_BEGIN_ALLOW_THREADS code = tl_analyzer_kernels(&table, a, &options, &err);
-	Py_END_ALLOW_THREADS return leave(self, code, table, &err);
+	Py_BEGIN_ALLOW_THREADS
+	code = tl_analyzer_kernels(&table, a, &options, &err);
+	Py_END_ALLOW_THREADS
+	return leave(self, code, table, &err);
 }
 
 static PyObject *plain(core_analyzer *self, int (*make)(tl_table **, tl_analyzer *, tl_error *))
@@ -421,8 +429,10 @@ static PyObject *plain(core_analyzer *self, int (*make)(tl_table **, tl_analyzer
 	if (!a)
 		return NULL;
 	int code;
-	Py_BEGIN_ALLOW_THREADS code = make(&table, a, &err);
-	Py_END_ALLOW_THREADS return leave(self, code, table, &err);
+	Py_BEGIN_ALLOW_THREADS
+	code = make(&table, a, &err);
+	Py_END_ALLOW_THREADS
+	return leave(self, code, table, &err);
 }
 
 static PyObject *unified(core_analyzer *self, PyObject *unused)
@@ -459,9 +469,11 @@ static PyObject *short_kernels(core_analyzer *self, PyObject *args, PyObject *ke
 		return NULL;
 	tl_short_kernel_options options = {.threshold_us = threshold, .bins = bins, .top = top};
 	int code;
-	Py_BEGIN_ALLOW_THREADS code = histogram ? tl_analyzer_short_kernel_histogram(&table, a, &options, &err)
-						: tl_analyzer_short_kernels(&table, a, &options, &err);
-	Py_END_ALLOW_THREADS return leave(self, code, table, &err);
+	Py_BEGIN_ALLOW_THREADS
+	code = histogram ? tl_analyzer_short_kernel_histogram(&table, a, &options, &err)
+			 : tl_analyzer_short_kernels(&table, a, &options, &err);
+	Py_END_ALLOW_THREADS
+	return leave(self, code, table, &err);
 }
 
 /* ---- nn.Modules ---- */
@@ -489,8 +501,10 @@ static PyObject *modules(core_analyzer *self, PyObject *args)
 		return NULL;
 	}
 	int code;
-	Py_BEGIN_ALLOW_THREADS code = tl_modules_new(&made, a, rows, n, SIZE_MAX, &err);
-	Py_END_ALLOW_THREADS core_tree_leave(self->tree);
+	Py_BEGIN_ALLOW_THREADS
+	code = tl_modules_new(&made, a, rows, n, SIZE_MAX, &err);
+	Py_END_ALLOW_THREADS
+	core_tree_leave(self->tree);
 	PyMem_Free(rows);
 	if (code < 0)
 		return core_raise(code, &err);

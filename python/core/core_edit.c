@@ -41,7 +41,7 @@ static PyObject *new_edit(PyTypeObject *type, PyObject *args, PyObject *keywords
 	tl_error err = TL_ERROR_INIT;
 	static char *names[] = {"tree", NULL};
 	if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!:Edit", names, &core_tree_type, &tree) ||
-	    !core_tree_built(tree) || !core_tree_enter(tree))
+	    !core_tree_built(tree) || !core_trace_whole(tree->trace) || !core_tree_enter(tree))
 		return NULL;
 	core_edit *self = (core_edit *)type->tp_alloc(type, 0);
 	int code = self ? tl_edit_begin(&self->edit, tree->tree, &err) : 0;
@@ -91,8 +91,10 @@ static PyObject *commit(core_edit *self, PyObject *unused)
 	for (int i = 0; i < CORE_RECENT; i++)
 		Py_CLEAR(self->tree->recent[i].whole);
 	int code;
-	Py_BEGIN_ALLOW_THREADS code = tl_edit_commit(self->edit, &err);
-	Py_END_ALLOW_THREADS core_tree_leave(self->tree);
+	Py_BEGIN_ALLOW_THREADS
+	code = tl_edit_commit(self->edit, &err);
+	Py_END_ALLOW_THREADS
+	core_tree_leave(self->tree);
 	if (code < 0)
 		return core_raise(code, &err);
 	self->tree->edited = true;

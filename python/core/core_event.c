@@ -285,7 +285,9 @@ static PyObject *whole_of_text(const core_event *self)
 	tl_error err = TL_ERROR_INIT;
 	char *json;
 	size_t n;
-	int code = tl_event_raw(&json, &n, core_tree_events(self->tree), self->row, &err);
+	if (!core_trace_whole(self->tree->trace))
+		return NULL;
+	int code = tl_event_raw(&json, &n, tl_trace_events(self->tree->trace->trace), self->row, &err);
 	if (code == TL_ENOTFOUND)
 		return whole_of_store(self);
 	if (code < 0)

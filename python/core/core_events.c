@@ -3,7 +3,8 @@
 #include "core.h"
 
 typedef struct core_events {
-	PyObject_HEAD core_tree *tree;
+	PyObject_HEAD
+	core_tree *tree;
 } core_events;
 
 PyObject *core_events_new(core_tree *tree)

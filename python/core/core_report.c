@@ -7,7 +7,8 @@
 #include <string.h>
 
 typedef struct core_report {
-	PyObject_HEAD tl_report *report;
+	PyObject_HEAD
+	tl_report *report;
 	bool truncated; /* the file was cut off */
 	bool shown;     /* tables were handed out, so none may go */
 } core_report;
@@ -184,13 +185,16 @@ static PyObject *of_file(const char *path, wishes *w, files *f, bool strict)
 	int code;
 	w->options.hooks = f->hooks;
 	w->options.n_hooks = f->n;
-	Py_BEGIN_ALLOW_THREADS code = tl_trace_open(&trace, path, &how, &err);
+	Py_BEGIN_ALLOW_THREADS
+	code = tl_trace_open(&trace, path, &how, &err);
 	if (code == 0) {
 		truncated = tl_trace_is_truncated(trace);
 		code = tl_report_pytorch(&report, trace, &w->options, &err);
 	}
 	tl_trace_free(trace);
-	Py_END_ALLOW_THREADS for (size_t i = 0; i < f->n; i++)(void) tl_extension_notes(f->items[i]);
+	Py_END_ALLOW_THREADS
+	for (size_t i = 0; i < f->n; i++)
+		(void)tl_extension_notes(f->items[i]);
 	return code < 0 ? core_raise_file(code, &err, path) : report_new(report, truncated);
 }
 
@@ -248,8 +252,10 @@ static PyObject *report_tree(PyObject *module, PyObject *args)
 		w.options.n_hooks = 1;
 		if (!w.arch)
 			w.options.arch = analyzer->arch;
-		Py_BEGIN_ALLOW_THREADS code = tl_report_pytorch_tree(&report, analyzer->tree->tree, &w.options, &err);
-		Py_END_ALLOW_THREADS core_tree_leave(analyzer->tree);
+		Py_BEGIN_ALLOW_THREADS
+		code = tl_report_pytorch_tree(&report, analyzer->tree->tree, &w.options, &err);
+		Py_END_ALLOW_THREADS
+		core_tree_leave(analyzer->tree);
 		if (code == 0 && PyErr_Occurred())
 			tl_report_free(report);
 		else
@@ -397,8 +403,10 @@ static PyObject *write_files(core_report *self, PyObject *args)
 			     &heading.command)) {
 		tl_report_outputs outputs = {path_of(csv), path_of(xlsx), path_of(json)};
 		int code;
-		Py_BEGIN_ALLOW_THREADS code = tl_report_write(self->report, &outputs, &heading, &err);
-		Py_END_ALLOW_THREADS result = code < 0 ? core_raise_file(code, &err, err.file) : Py_NewRef(Py_None);
+		Py_BEGIN_ALLOW_THREADS
+		code = tl_report_write(self->report, &outputs, &heading, &err);
+		Py_END_ALLOW_THREADS
+		result = code < 0 ? core_raise_file(code, &err, err.file) : Py_NewRef(Py_None);
 	}
 	Py_XDECREF(csv);
 	Py_XDECREF(xlsx);

@@ -253,7 +253,8 @@ static PyObject *breakdown(PyObject *module, PyObject *args)
 	if (good) {
 		tl_gpu_event_list a = finish(&every), p = finish(&parts);
 		const double *limit = threshold == Py_None ? NULL : &us;
-		Py_BEGIN_ALLOW_THREADS code = tl_gpu_timeline_of_events(&all_result, &a, limit, &err);
+		Py_BEGIN_ALLOW_THREADS
+		code = tl_gpu_timeline_of_events(&all_result, &a, limit, &err);
 		if (code == 0 && p.n)
 			code = tl_gpu_timeline_of_events(&parts_result, &p, NULL, &err);
 		Py_END_ALLOW_THREADS

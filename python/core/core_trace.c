@@ -2,7 +2,9 @@
 /* TraceLens._core.Trace: opening files and texts. */
 #include "core.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* Called on the thread that loads, which has released the GIL: Ctrl-C ends the loading. */
 static int on_progress(void *user, uint64_t done, uint64_t total)
@@ -34,12 +36,87 @@ static bool take_options(tl_trace_options *out, PyObject *progress)
 static core_trace *new_trace(tl_trace *trace)
 {
 	core_trace *self = PyObject_New(core_trace, &core_trace_type);
-	if (self)
-		self->trace = trace;
-	else
+	if (!self) {
 		tl_trace_free(trace);
+		return NULL;
+	}
+	self->trace = trace;
+	self->packed = NULL;
+	self->lock = PyThread_allocate_lock();
+	if (!self->lock) {
+		Py_DECREF(self);
+		PyErr_NoMemory();
+		return NULL;
+	}
 	return self;
 }
+
+/* ---- whole events, later ---- */
+
+enum { MOST_PACKED = 1 << 30 };
+
+static bool is_packed(const unsigned char magic[4])
+{
+	return (magic[0] == 0x1f && magic[1] == 0x8b) || !memcmp(magic, "\x28\xb5\x2f\xfd", 4) ||
+	       !memcmp(magic, "PK\3\4", 4);
+}
+
+/* The bytes of a packed file of a reasonable size; NULL without an exception for any other. */
+static PyObject *read_packed(const char *path)
+{
+	struct stat status;
+	unsigned char magic[4] = {0};
+	if (!strcmp(path, "-") || stat(path, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size < 4 ||
+	    status.st_size > MOST_PACKED)
+		return NULL;
+	FILE *file = fopen(path, "rb");
+	bool packed = file && fread(magic, 1, 4, file) == 4 && is_packed(magic);
+	PyObject *bytes = packed ? PyBytes_FromStringAndSize(NULL, status.st_size) : NULL;
+	size_t n = 0;
+	if (bytes) {
+		rewind(file);
+		Py_BEGIN_ALLOW_THREADS
+		n = fread(PyBytes_AS_STRING(bytes), 1, (size_t)status.st_size, file);
+		Py_END_ALLOW_THREADS
+		if (n != (size_t)status.st_size) /* it changed meanwhile */
+			Py_CLEAR(bytes);
+	}
+	if (file)
+		fclose(file);
+	return bytes;
+}
+
+bool core_trace_whole(core_trace *self)
+{
+	tl_error err = TL_ERROR_INIT;
+	tl_trace *whole = NULL;
+	int code = 0;
+	if (!self->packed)
+		return true;
+	Py_BEGIN_ALLOW_THREADS
+	PyThread_acquire_lock(self->lock, WAIT_LOCK);
+	Py_END_ALLOW_THREADS
+	PyObject *packed = Py_XNewRef(self->packed); /* another thread may have been faster */
+	if (packed) {
+		tl_trace_options options = {.keep_raw = true, .progress = on_progress};
+		Py_BEGIN_ALLOW_THREADS
+		code = tl_trace_open_memory(&whole, PyBytes_AS_STRING(packed), (size_t)PyBytes_GET_SIZE(packed),
+					    &options, &err);
+		Py_END_ALLOW_THREADS
+		if (code == 0)
+			code = tl_trace_take_raw(self->trace, whole, &err);
+		if (code == 0)
+			Py_CLEAR(self->packed);
+		tl_trace_free(whole);
+		Py_DECREF(packed);
+	}
+	PyThread_release_lock(self->lock);
+	if (code < 0)
+		core_raise(code, &err);
+	return code == 0;
+}
+
+/* ---- opening ---- */
 
 static char *open_keywords[] = {"", "strict", "single_thread", "keep_raw", "progress", NULL};
 
@@ -58,12 +135,32 @@ static PyObject *open_file(PyObject *class, PyObject *args, PyObject *keywords)
 		Py_DECREF(path);
 		return NULL;
 	}
-	int code;
-	Py_BEGIN_ALLOW_THREADS code = tl_trace_open(&trace, PyBytes_AS_STRING(path), &options, &err);
-	Py_END_ALLOW_THREADS PyObject *result = code == 0 ? (PyObject *)new_trace(trace)
-							  : core_raise_file(code, &err, PyBytes_AS_STRING(path));
+	int code = TL_EIO;
+	PyObject *packed = raw ? read_packed(PyBytes_AS_STRING(path)) : NULL;
+	options.keep_raw = raw && !packed;
+	if (packed) {
+		Py_BEGIN_ALLOW_THREADS
+		code = tl_trace_open_memory(&trace, PyBytes_AS_STRING(packed), (size_t)PyBytes_GET_SIZE(packed),
+					    &options, &err);
+		Py_END_ALLOW_THREADS
+	}
+	if (code < 0 && !PyErr_Occurred()) { /* of a bad file the library knows more when it opens it itself */
+		Py_CLEAR(packed);
+		options.keep_raw = raw;
+		Py_BEGIN_ALLOW_THREADS
+		code = tl_trace_open(&trace, PyBytes_AS_STRING(path), &options, &err);
+		Py_END_ALLOW_THREADS
+	}
+	core_trace *result = NULL;
+	if (code < 0)
+		core_raise_file(code, &err, PyBytes_AS_STRING(path));
+	else
+		result = new_trace(trace);
+	if (result)
+		result->packed = Py_XNewRef(packed);
+	Py_XDECREF(packed);
 	Py_DECREF(path);
-	return result;
+	return (PyObject *)result;
 }
 
 static PyObject *open_memory(PyObject *class, PyObject *args, PyObject *keywords)
@@ -83,14 +180,19 @@ static PyObject *open_memory(PyObject *class, PyObject *args, PyObject *keywords
 		return NULL;
 	}
 	int code;
-	Py_BEGIN_ALLOW_THREADS code = tl_trace_open_memory(&trace, data.buf, (size_t)data.len, &options, &err);
-	Py_END_ALLOW_THREADS PyBuffer_Release(&data);
+	Py_BEGIN_ALLOW_THREADS
+	code = tl_trace_open_memory(&trace, data.buf, (size_t)data.len, &options, &err);
+	Py_END_ALLOW_THREADS
+	PyBuffer_Release(&data);
 	return code == 0 ? (PyObject *)new_trace(trace) : core_raise(code, &err);
 }
 
 static void dealloc(core_trace *self)
 {
 	tl_trace_free(self->trace);
+	Py_XDECREF(self->packed);
+	if (self->lock)
+		PyThread_free_lock(self->lock);
 	PyObject_Free(self);
 }
 

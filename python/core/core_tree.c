@@ -59,7 +59,8 @@ bool core_tree_enter(core_tree *self)
 		return false;
 	}
 	if (!PyThread_acquire_lock(self->lock, NOWAIT_LOCK)) {
-		Py_BEGIN_ALLOW_THREADS PyThread_acquire_lock(self->lock, WAIT_LOCK);
+		Py_BEGIN_ALLOW_THREADS
+		PyThread_acquire_lock(self->lock, WAIT_LOCK);
 		Py_END_ALLOW_THREADS
 	}
 	self->owner = PyThread_get_thread_ident();
@@ -157,9 +158,10 @@ static PyObject *build(core_tree *self, PyObject *args)
 	}
 	int code;
 	const tl_trace *trace = self->trace->trace;
-	Py_BEGIN_ALLOW_THREADS code = tl_tree_build(&tree, trace, &(tl_tree_options){.with_python = python}, &err);
-	Py_END_ALLOW_THREADS if (code == 0)
-	{
+	Py_BEGIN_ALLOW_THREADS
+	code = tl_tree_build(&tree, trace, &(tl_tree_options){.with_python = python}, &err);
+	Py_END_ALLOW_THREADS
+	if (code == 0) {
 		/* texts of an edited tree go with it; those of the trace stay, and tell them apart nobody can */
 		core_tree_drop_analyses(self);
 		core_texts_clear(&self->texts);
@@ -184,8 +186,10 @@ static PyObject *mark_recompute(core_tree *self, PyObject *unused)
 		return NULL;
 	int code;
 	core_tree_drop_analyses(self);
-	Py_BEGIN_ALLOW_THREADS code = tl_tree_mark_recompute(self->tree, &regions, &events, &err);
-	Py_END_ALLOW_THREADS core_tree_leave(self);
+	Py_BEGIN_ALLOW_THREADS
+	code = tl_tree_mark_recompute(self->tree, &regions, &events, &err);
+	Py_END_ALLOW_THREADS
+	core_tree_leave(self);
 	return code < 0 ? core_raise(code, &err) : Py_BuildValue("(nn)", (Py_ssize_t)regions, (Py_ssize_t)events);
 }
 
@@ -194,13 +198,15 @@ static PyObject *pseudo_ops(core_tree *self, PyObject *unused)
 	size_t made = 0;
 	tl_error err = TL_ERROR_INIT;
 	(void)unused;
-	if (!core_tree_built(self) || !core_tree_enter(self))
+	if (!core_tree_built(self) || !core_trace_whole(self->trace) || !core_tree_enter(self))
 		return NULL;
 	int code;
 	core_tree_drop_analyses(self);
 	core_texts_clear(&self->texts);
-	Py_BEGIN_ALLOW_THREADS code = tl_tree_apply_pseudo_ops(self->tree, NULL, &made, &err);
-	Py_END_ALLOW_THREADS self->edited |= made > 0;
+	Py_BEGIN_ALLOW_THREADS
+	code = tl_tree_apply_pseudo_ops(self->tree, NULL, &made, &err);
+	Py_END_ALLOW_THREADS
+	self->edited |= made > 0;
 	core_tree_leave(self);
 	return code < 0 ? core_raise(code, &err) : PyLong_FromSize_t(made);
 }
@@ -486,7 +492,8 @@ static PyObject *print_subtree(core_tree *self, PyObject *args)
 	    !core_tree_row(self, event, &row) || !(fields = PySequence_Fast(fields, "fields: a sequence of str")))
 		return NULL;
 	const char **texts = take_texts(fields, "a field");
-	PyObject *pieces = texts ? PyList_New(0) : NULL, *result = NULL;
+	bool ready = texts && (!PySequence_Fast_GET_SIZE(fields) || core_trace_whole(self->trace));
+	PyObject *pieces = ready ? PyList_New(0) : NULL, *result = NULL;
 	tl_print_options options = {.fields = texts,
 				    .n_fields = (size_t)PySequence_Fast_GET_SIZE(fields),
 				    .all = all,
@@ -511,7 +518,8 @@ static PyObject *print_parents(core_tree *self, PyObject *args)
 	    !core_tree_row(self, event, &row) || !(fields = PySequence_Fast(fields, "fields: a sequence of str")))
 		return NULL;
 	const char **texts = take_texts(fields, "a field");
-	PyObject *pieces = texts ? PyList_New(0) : NULL, *result = NULL;
+	bool ready = texts && (!PySequence_Fast_GET_SIZE(fields) || core_trace_whole(self->trace));
+	PyObject *pieces = ready ? PyList_New(0) : NULL, *result = NULL;
 	tl_print_options options = {
 		.fields = texts, .n_fields = (size_t)PySequence_Fast_GET_SIZE(fields), .follow_forward = follow};
 	if (pieces) {

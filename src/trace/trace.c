@@ -58,6 +58,19 @@ int tl_trace_open_memory(tl_trace **out, const void *data, size_t size, const tl
 	return open_source(out, source, "memory", options, err);
 }
 
+int tl_trace_take_raw(tl_trace *trace, tl_trace *from, tl_error *err)
+{
+	if (!trace || !from || !from->raw)
+		return tl__fail(err, TL_EINVAL, "a trace that was opened with keep_raw is needed");
+	if (trace == from || trace->raw)
+		return 0;
+	if (trace->store->n != from->store->n || trace->store->text_bytes != from->store->text_bytes)
+		return tl__fail(err, TL_EINVAL, "the two traces are not of the same file");
+	trace->raw = trace->store->raw = from->raw;
+	from->raw = from->store->raw = NULL;
+	return 0;
+}
+
 void tl_trace_free(tl_trace *trace)
 {
 	if (!trace)

@@ -5,6 +5,7 @@ import os
 import re
 import warnings
 from collections.abc import Mapping
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -79,8 +80,6 @@ class TreePerfAnalyzer:
         self._made = {}
         self._native()
         self.gpu_only = self.check_gpu_only()
-        self.with_python_stack = any(e["cat"] == "python_function" for e in tree.events) if self.gpu_only else \
-            self.add_python_func or self._has_python_frames()
 
     @classmethod
     def from_file(cls, profile_filepath, capture_trace_filepath=None, jax=False, enable_pseudo_ops=False,
@@ -113,8 +112,10 @@ class TreePerfAnalyzer:
         if self.detect_recompute:
             self.tree._sealed().mark_recompute()
 
-    def _has_python_frames(self):
-        return any(event["cat"] == "python_function" for event in self.tree.events)
+    @cached_property
+    def with_python_stack(self):
+        """Whether the trace has Python frames, in the tree or not."""
+        return self.tree._core.has_python or any(event["cat"] == "python_function" for event in self.tree.events)
 
     # ---- the library's analyser ----
 
@@ -571,12 +572,22 @@ class TreePerfAnalyzer:
         args = operation.get("args") or {}
         busy, count = self._busy(operation, {})
         share = 100 if count == 1 else kernel["dur"] / busy * 100 if busy else None
+        if "kernel_details" not in operation:
+            operation["kernel_details"] = self._booked(operation)
         return {"Parent cpu_op UID": operation["UID"], "Parent cpu_op": operation["name"],
                 "Input dims": _tuples(args.get("Input Dims")), "Input types": _tuples(args.get("Input type")),
                 "Input strides": _tuples(args.get("Input Strides")),
                 "Concrete Inputs": _tuples(args.get("Concrete Inputs")), "kernel_file": args.get("kernel_file"),
                 "Parent cpu_op busy time (µs)": busy, "Parent cpu_op kernel count": count,
                 "Percent of Parent cpu_op busy time (%)": share, "Parent op category": self._category(operation)}
+
+    def _booked(self, operation):
+        """The kernels that an operation launched itself, by start: what its category looks at."""
+        core = self.tree._sealed()
+        kernels = [k for k in self.tree.get_gpu_events(operation) if self._launcher_of(core, k["UID"]) == operation["UID"]
+                   and not TraceEventUtils.is_communication_string(k.get("name"))]
+        return [{"name": k["name"], "dur": k.get("dur"), "stream": (k.get("args") or {}).get("stream")}
+                for k in sorted(kernels, key=lambda k: k.get("ts", 0))]
 
     def _module_details(self, kernel, cache):
         core = self.tree._sealed()
