@@ -146,8 +146,11 @@ typedef enum tl_model_cost {
 	TL_COST_FLOPS_BWD, /**< the same of the backward pass, for a model with a backward category */
 	TL_COST_BYTES_BWD
 } tl_model_cost;
-/** Sets a cost. A negative or infinite one, and NaN, count as failed: a row without metrics. */
-TL_API void tl_model_cost_set(tl_model_result *out, tl_model_cost which, double value);
+/**
+ * Sets a cost. A negative or infinite one, and NaN, is TL_EINVAL, and the answer is that the input makes no sense, as
+ * with tl_model_fail: a row without metrics. So is a `which` that is none.
+ */
+TL_API int tl_model_cost_set(tl_model_result *out, tl_model_cost which, double value);
 /** What was set, NaN otherwise. For changing what tl_model_builtin gave. */
 TL_API double tl_model_cost_get(const tl_model_result *out, tl_model_cost which);
 /**

@@ -249,10 +249,13 @@ static int answers(void *user, const tl_model_input *in, tl_model_result *out, t
 	case 'f':
 		return tl_model_fail(out, "makes no sense");
 	case 'n':
-		tl_model_cost_set(out, TL_COST_BYTES, -1);
+		assert_int_equal(tl_model_cost_set(out, TL_COST_BYTES, -1), TL_EINVAL);
+		assert_false(tl_model_ok(out));
+		assert_int_equal(tl_model_cost_set(out, TL_COST_FLOPS, 1), 0); /* makes it no better */
+		assert_false(tl_model_ok(out));
 		return 0;
 	case 'i':
-		tl_model_cost_set(out, TL_COST_BYTES, (double)INFINITY);
+		assert_int_equal(tl_model_cost_set(out, TL_COST_BYTES, (double)INFINITY), TL_EINVAL);
 		return 0;
 	default:
 		return 0;

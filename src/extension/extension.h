@@ -36,6 +36,7 @@ typedef struct tl_lua_model {
 	char *name, *category, *bwd_category, *sheet; /* the last three may be NULL */
 	uint32_t reads;                               /* 0: default */
 	int function;                                 /* reference in the registry of Lua */
+	char *origin;                                 /* "ops.lua:3: ", where it was declared */
 	bool complete;                                /* the declaration had no error */
 	size_t failures;                              /* distinct inputs that it could not evaluate */
 	char *first_failure;
@@ -51,6 +52,7 @@ typedef enum tl_stop {
 	TL_STOP_INSTRUCTIONS,
 	TL_STOP_TIME,
 	TL_STOP_MEMORY, /* over the limit */
+	TL_STOP_OUTPUT, /* prints more than the limit */
 	TL_STOP_SYSTEM  /* no memory */
 } tl_stop;
 
@@ -67,10 +69,12 @@ struct tl_extension {
 	TL_VEC(int) tree_functions; /* references */
 
 	/* limits, see sandbox.c */
-	uint64_t used, allowed; /* instructions of the run at hand */
-	uint64_t evaluations;   /* instructions of all evaluations */
-	int64_t deadline_ms;    /* on the monotonic clock */
-	size_t memory, memory_allowed;
+	uint64_t used, allowed;        /* instructions of the run at hand */
+	uint64_t evaluations;          /* instructions of all evaluations */
+	int64_t deadline_ms;           /* on the monotonic clock */
+	size_t memory, memory_allowed; /* of Lua; of all together */
+	size_t kept, lent;             /* of what the library keeps: declarations; edits of a tree or results */
+	size_t printed;
 	size_t grown;    /* bytes allocated since the last count */
 	bool over_limit; /* why the last allocation failed: the limit, else the system */
 	tl_stop stopped; /* the run is over, nothing catches that */
@@ -106,6 +110,10 @@ int tl__sandbox_open(tl_extension *x, tl_error *err);
 int tl__sandbox_run(tl_extension *x, lua_CFunction body, void *data, uint64_t instructions, tl_error *err);
 /** Adds the cost of work outside Lua's machine, and ends the run when that is too much. */
 void tl__sandbox_charge(lua_State *L, uint64_t instructions);
+/** Ends the run unless `bytes` more fit into the limit of memory. */
+void tl__sandbox_room(lua_State *L, size_t bytes);
+/** The same, and counts them: the library keeps them beyond the run. */
+void tl__sandbox_keep(lua_State *L, size_t bytes);
 /** Raises the error of a failed function of ours: message with file and line, or an end for TL_ENOMEM. */
 int tl__raise(lua_State *L, int code, const tl_error *err) __attribute__((noreturn));
 /** Opens the pattern functions of `string` into the table on top of the stack. pattern.c */
@@ -120,10 +128,28 @@ void tl__push_value(lua_State *L, const tl_value *value);
  * value that has no place: functions, mixed tables, cycles.
  */
 tl_value tl__read_value(lua_State *L, int index, bool tuples, const char *what);
+/** An upper estimate of the memory that parsing a JSON text takes. */
+size_t tl__parsed_size(const char *json, size_t n);
 /** The name nearest to `word`, when near enough to be meant, or NULL. */
 const char *tl__nearest_name(const char *word, const char *const *names);
 /** Raises "... has no field 'x' (did you mean 'y'?)" for the key at `index`; `names` ends with NULL. */
 int tl__unknown_field(lua_State *L, const char *what, int index, const char *const *names) __attribute__((noreturn));
+
+/* ---- original.c ---- */
+
+/** Whether the value at `index` is the one that tl__push_value makes of `value`. */
+bool tl__is_value(lua_State *L, int index, const tl_value *value);
+/** An upper limit for the length of a value as JSON or text. */
+size_t tl__printed_size(const tl_value *value);
+
+typedef enum tl_original { TL_ORIGINAL_VALUE, TL_ORIGINAL_COSTS } tl_original;
+void tl__open_originals(lua_State *L);
+/** Remembers for the table on top of the stack what its value, or its costs, were: copies that live as long as it. */
+void tl__keep_value(lua_State *L, const tl_value *value);
+void tl__keep_costs(lua_State *L, const tl_perf_cost costs[4]);
+/** What was remembered for the table at `index`, or NULL. */
+const tl_value *tl__original_value(lua_State *L, int index);
+const tl_perf_cost *tl__original_costs(lua_State *L, int index);
 
 /* ---- models.c, tree.c, node.c ---- */
 

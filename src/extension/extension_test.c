@@ -123,6 +123,17 @@ static void expect(const tl_table *table, const char *name, const char *column, 
 	assert_string_equal(text, expected);
 }
 
+static void expect_part(const tl_table *table, const char *name, const char *column, const char *expected)
+{
+	char text[1024];
+	ptrdiff_t c = tl_table_find_column(table, column);
+	if (c < 0)
+		fail_msg("no column '%s'", column);
+	tl_table_text(table, (size_t)c, row_of(table, "name", name), text, sizeof text);
+	if (!strstr(text, expected))
+		fail_msg("'%s' has no '%s'", text, expected);
+}
+
 /* ---- models ---- */
 
 static void a_model_counts_everywhere(void **state)
@@ -305,7 +316,7 @@ static void wrong_results_are_told_with_file_and_line(void **state)
 			fail_msg("'%s' does not say '%s'", noted, wrong_results[i].message);
 		tl_report_free(r);
 	}
-	/* numbers that are none are a failed cost, not an error of the file */
+	/* no number of FLOPs: told with file and line, too */
 	static const char *const no_costs[] = {"-1", "0/0", "1/0"};
 	for (size_t i = 0; i < 3; i++) {
 		char text[256];
@@ -313,6 +324,8 @@ static void wrong_results_are_told_with_file_and_line(void **state)
 			 no_costs[i]);
 		tl_report *r = good_report(text);
 		expect(sheet(r, "unified_perf_summary"), "my::op", "GFLOPS", "");
+		if (!strstr(noted, "ops.lua:1: 'flops' must be a number from 0 up, not "))
+			fail_msg("%s: %s", no_costs[i], noted);
 		tl_report_free(r);
 	}
 }
@@ -394,7 +407,111 @@ static void two_sheets_need_two_names(void **state)
 		&err);
 	assert_null(r);
 	assert_int_equal(code, TL_EINVAL);
-	assert_non_null(strstr(err.message, "two sheets are named 'gpu_Timeline'"));
+	assert_non_null(strstr(err.message, "ops.lua:1: two sheets are named 'gpu_Timeline'"));
+	r = report_of("for i = 1, 300 do\n model { name = 'm' .. i, sheet = 'S' .. i, eval = print }\nend", &code,
+		      &err);
+	assert_null(r);
+	assert_non_null(strstr(err.message, "ops.lua:2: more than 200 sheet families"));
+}
+
+/* What a built-in model answers comes through Lua as it was: 0.0 stays 0.0, a list a list, a tuple a tuple. */
+static void a_result_of_a_built_in_model_stays_what_it_is(void **state)
+{
+	(void)state;
+	static const char convolution[] =
+		"model { name = 'my::op', eval = function(op)\n"
+		"  local r = builtin('aten::convolution', { dims = { {1,3,8,8}, {4,3,3,3}, {}, {}, {}, {}, {}, {}, {} "
+		"},\n"
+		"    types = { 'half', 'half', '', 'ScalarList', 'ScalarList', 'ScalarList', 'Scalar', 'ScalarList', "
+		"'Scalar' },\n"
+		"    concrete = { '', '', '', '[1, 1]', '[0, 0]', '[1, 1]', 'False', '[0, 0]', '1' } })\n"
+		"  r.params[#r.params + 1] = { 'mine', { 4 / 2, 0.5 } }\n"
+		"  return r\n"
+		"end }\n";
+	static const char attention[] = "model { name = 'my::op', eval = function(op)\n"
+					"  local q = { 1, 2, 8, 4 }\n"
+					"  return builtin('aten::_scaled_dot_product_flash_attention', { dims = { q, "
+					"q, q }, types = { 'half', 'half', 'half' },\n"
+					"    concrete = { '', '', '', '0.', 'False' } })\n"
+					"end }\n";
+	tl_report *r = good_report(convolution);
+	assert_string_equal(noted, "");
+	expect_part(sheet(r, "unified_perf_summary"), "my::op", "perf_params", "'mine': (2, 0.5)");
+	tl_report_free(r);
+	r = good_report(attention);
+	assert_string_equal(noted, "");
+	expect_part(sheet(r, "unified_perf_summary"), "my::op", "perf_params", "'dropout': 0.0");
+	tl_report_free(r);
+}
+
+/* Attention of serving needs the iteration: an annotation that the model reads is enough. */
+static void built_in_attention_takes_a_declared_annotation(void **state)
+{
+	(void)state;
+	tl_report *r = good_report("model { name = 'my::op', reads = { 'args', 'extras' }, eval = function(op)\n"
+				   "  return builtin('vllm::unified_attention_with_output', op) end }\n");
+	assert_non_null(strstr(noted,
+			       "ops.lua:2: the built-in model of 'vllm::unified_attention_with_output' reads more "
+			       "than this model declares; add to reads: annotation"));
+	tl_report_free(r);
+	r = good_report("model { name = 'my::op', reads = { 'args', 'extras', 'annotation' }, eval = function(op)\n"
+			"  assert(op.annotation == nil)\n"
+			"  local r, why = builtin('vllm::unified_attention_with_output', op)\n"
+			"  assert(r == nil and why == 'no iteration annotation with sums encloses the operation')\n"
+			"  r = builtin('vllm::unified_attention_with_output', { dims = { {8,2,64}, {8,2,64} },\n"
+			"    types = { 'half', 'half' },\n"
+			"    annotation = 'execute_8_context_1(sq8sk8sqsq64sqsk64)_generation_0(sq0sk0sqsq0sqsk0)' })\n"
+			"  assert(r.flops == 16384)\n"
+			"  return r\n"
+			"end }\n");
+	assert_string_equal(noted, "");
+	expect(sheet(r, "unified_perf_summary"), "my::op", "GFLOPS", "1.6384e-05");
+	tl_report_free(r);
+}
+
+/* What the library keeps of a file counts against the limit of memory as its tables do. */
+static void memory_outside_of_lua_is_limited(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text, *message;
+	} wild[] = {
+		{"tree(function(t)\n local e, d, s = t:events('aten::mm')[1], {}, ('y'):rep(30000000)\n"
+		 " for i = 1, 60 do d[i] = s end\n e.concrete = d\nend)",
+		 "ops.lua:4: stopped: it needs more than 128 MB of memory"},
+		{"tree(function(t)\n local e, s = t:events('aten::mm')[1], ('x'):rep(5000000)\n"
+		 " for i = 1, 1000 do\n  e:set_arg('k' .. i, s)\n end\nend)",
+		 "ops.lua:4: stopped"},
+		{"tree(function(t)\n local e, s = t:events('aten::mm')[1], ('x'):rep(1000000)\n"
+		 " for i = 1, 100000 do\n  e.name = s .. i\n end\nend)",
+		 "ops.lua:4: stopped"},
+		{"model { name = 'my::op', eval = function(op)\n local s, p = ('z'):rep(10000000), {}\n"
+		 " for i = 1, 30 do p[i] = { 'p' .. i, s } end\n return { flops = 1, params = p }\nend }",
+		 "more than 128 MB of memory"},
+		{"model { name = 'my::op', eval = function(op)\n return { params = literal('[' .. "
+		 "('1,'):rep(20000000)) }\nend }",
+		 "ops.lua:2: stopped"},
+		{"tree(function(t)\n local s = ('p'):rep(10000000)\n for i = 1, 1000 do\n  print(s)\n end\nend)",
+		 "ops.lua:4: stopped"},
+	};
+	for (size_t i = 0; i < sizeof wild / sizeof wild[0]; i++) {
+		tl_error err = TL_ERROR_INIT;
+		const tl_extension_options options = {0};
+		tl_extension *x;
+		assert_int_equal(
+			tl_extension_open_memory(&x, wild[i].text, strlen(wild[i].text), "ops.lua", &options, &err), 0);
+		tl_trace *trace = load(trace_text);
+		const tl_hook *hook = tl_extension_hook(x);
+		tl_report_options o = tl_report_options_default();
+		o.hooks = &hook;
+		o.n_hooks = 1;
+		tl_report *report;
+		int code = tl_report_pytorch(&report, trace, &o, &err);
+		if (code >= 0 || !strstr(err.message, wild[i].message))
+			fail_msg("%s: '%s' does not say '%s'", wild[i].text, err.message, wild[i].message);
+		tl_trace_free(trace);
+		tl_extension_free(x);
+	}
 }
 
 static void helpers_know_types_and_literals(void **state)
@@ -581,7 +698,7 @@ static void edits_that_make_no_sense_leave_the_tree_as_it_was(void **state)
 		{"t:event(0):reparent(t:event(1))", "ops.lua:3: event 0 cannot go below event 1"},
 		{"t:event(1):isolate('x')", "ops.lua:3: event 1 ('changed') is no GPU work"},
 		{"t:isolate('x', {})", "ops.lua:3: there is no GPU event to isolate"},
-		{"t:isolate('x', { 1 })", "ops.lua:3: bad argument"},
+		{"t:isolate('x', { 1 })", "ops.lua:3: an event is needed, not a number"},
 		{"t:event(1).category = 'kernel'",
 		 "ops.lua:3: event 1 ('changed') is no GPU work, which category 'kernel'"},
 		{"t:event(1).name = ''", "ops.lua:3: a name must not be empty"},
@@ -598,7 +715,7 @@ static void edits_that_make_no_sense_leave_the_tree_as_it_was(void **state)
 		{"t:append()", "ops.lua:3: t:append takes a table"},
 		{"t:append { name = 'x' }", "ops.lua:3: t:append needs 'like'"},
 		{"t:append { nam = 'x' }", "ops.lua:3: what t:append takes has no field 'nam' (did you mean 'name'?)"},
-		{"t:append { name = 'x', like = 5 }", "ops.lua:3: bad argument"},
+		{"t:append { name = 'x', like = 5 }", "ops.lua:3: an event is needed, not a number"},
 		{"t:evnts()", "ops.lua:3: the tree has no field 'evnts' (did you mean 'events'?)"},
 		{"t:events { nme = 'x' }", "what t:events looks for has no field 'nme' (did you mean 'name'?)"},
 		{"t:events { name = 5 }", "ops.lua:3: 'name' must be a string, not a number"},
@@ -728,6 +845,9 @@ int main(void)
 		cmocka_unit_test(wrong_declarations_are_told_with_file_and_line),
 		cmocka_unit_test(a_runaway_model_ends_the_report),
 		cmocka_unit_test(two_sheets_need_two_names),
+		cmocka_unit_test(a_result_of_a_built_in_model_stays_what_it_is),
+		cmocka_unit_test(built_in_attention_takes_a_declared_annotation),
+		cmocka_unit_test(memory_outside_of_lua_is_limited),
 		cmocka_unit_test(helpers_know_types_and_literals),
 		cmocka_unit_test(the_tree_can_be_looked_at),
 		cmocka_unit_test(events_can_be_changed),

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/analyzer.h"
 #include "extension/extension.h"
 #include "perf/args.h"
 
@@ -18,10 +19,14 @@ void tl__lua_model_free(tl_lua_model *model)
 	tl__free(model->bwd_category);
 	tl__free(model->sheet);
 	tl__free(model->first_failure);
+	tl__free(model->origin);
 	tl__free(model);
 }
 
 /* ---- declaring ---- */
+
+/* Bytes that a model takes, and a category, besides their texts: at most this. */
+enum { A_MODEL = 512, A_CATEGORY = 128 };
 
 static void check_reading(lua_State *L, const char *what)
 {
@@ -38,6 +43,7 @@ static void text_field(lua_State *L, const char *key, char **out)
 	if (type == LUA_TSTRING) {
 		if (strlen(lua_tostring(L, -1)) != lua_rawlen(L, -1) || !lua_rawlen(L, -1))
 			luaL_error(L, "field '%s' of a model must not be empty or hold NUL bytes", key);
+		tl__sandbox_keep(L, 2 * (size_t)lua_rawlen(L, -1)); /* here and in the set of models */
 		*out = tl__strdup(lua_tostring(L, -1));
 		if (!*out)
 			tl__raise(L, TL_ENOMEM, NULL);
@@ -118,6 +124,7 @@ static int declare_model(lua_State *L)
 		return luaL_error(L, "model takes a table: model { name = ..., eval = function(op) ... end }");
 	lua_settop(L, 1);
 	check_fields(L, 1, "a model", names);
+	tl__sandbox_keep(L, A_MODEL);
 	/* owned by the extension at once, so that nothing is lost when something below fails */
 	tl_lua_model *model = tl__calloc(1, sizeof *model);
 	if (!model)
@@ -125,6 +132,11 @@ static int declare_model(lua_State *L)
 	*(x->last_model ? &x->last_model->next : &x->models) = model;
 	x->last_model = model;
 	model->extension = x;
+	luaL_where(L, 1);
+	model->origin = tl__strdup(lua_tostring(L, -1));
+	lua_pop(L, 1);
+	if (!model->origin)
+		return tl__raise(L, TL_ENOMEM, NULL);
 	text_field(L, "name", &model->name);
 	if (!model->name)
 		return luaL_error(L, "a model needs a name: the operation as the trace names it");
@@ -165,6 +177,7 @@ static int declare_category(lua_State *L)
 			if (!lua_rawlen(L, i) || strlen(lua_tostring(L, i)) != lua_rawlen(L, i))
 				return luaL_error(L, "a name in category { ... } is empty or holds NUL bytes");
 		}
+		tl__sandbox_keep(L, 2 * ((size_t)lua_rawlen(L, -2) + (size_t)lua_rawlen(L, -1)) + A_CATEGORY);
 		tl_lua_category entry = {tl__strdup(lua_tostring(L, -2)), tl__strdup(lua_tostring(L, -1))};
 		if (!entry.name || !entry.category || TL_VEC_PUSH(&x->categories, entry) < 0) {
 			tl__free(entry.name);
@@ -205,7 +218,7 @@ static void push_operation(lua_State *L, const tl_perf_input *in, uint32_t reads
 		}
 		lua_setfield(L, -2, "kernels");
 	}
-	if ((reads & TL_READS_ANNOTATION) && in->annotation) {
+	if ((reads & (TL_READS_ANNOTATION | TL_READS_STEP)) && in->annotation) {
 		lua_pushstring(L, in->annotation);
 		lua_setfield(L, -2, "annotation");
 	}
@@ -231,10 +244,14 @@ static int missing_field(lua_State *L)
 	static const struct {
 		const char *field, *part;
 		uint32_t bit;
-	} parts[] = {{"dims", "args", TL_READS_ARGS},          {"types", "args", TL_READS_ARGS},
-		     {"strides", "args", TL_READS_ARGS},       {"concrete", "args", TL_READS_ARGS},
-		     {"kernels", "kernels", TL_READS_KERNELS}, {"annotation", "annotation", TL_READS_ANNOTATION},
-		     {"extra", "extras", TL_READS_EXTRAS},     {"forward", "forward", TL_READS_FORWARD}};
+	} parts[] = {{"dims", "args", TL_READS_ARGS},
+		     {"types", "args", TL_READS_ARGS},
+		     {"strides", "args", TL_READS_ARGS},
+		     {"concrete", "args", TL_READS_ARGS},
+		     {"kernels", "kernels", TL_READS_KERNELS},
+		     {"annotation", "annotation", TL_READS_ANNOTATION | TL_READS_STEP},
+		     {"extra", "extras", TL_READS_EXTRAS},
+		     {"forward", "forward", TL_READS_FORWARD}};
 	const tl_extension *x = tl__extension_of(L);
 	const char *key = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "";
 	for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
@@ -272,8 +289,9 @@ static void push_cost(lua_State *L, const tl_perf_cost *cost)
 /* A result in the form in which a model returns it. */
 static void push_result(lua_State *L, const tl_perf_result *r)
 {
-	const tl_perf_cost *costs[] = {&r->flops, &r->bytes, &r->flops_bwd, &r->bytes_bwd};
+	const tl_perf_cost costs[] = {r->flops, r->bytes, r->flops_bwd, r->bytes_bwd};
 	lua_newtable(L);
+	tl__keep_costs(L, costs);
 	lua_newtable(L);
 	for (size_t i = 0; i < r->n_params; i++) {
 		lua_createtable(L, 2, 0);
@@ -281,11 +299,12 @@ static void push_result(lua_State *L, const tl_perf_result *r)
 		lua_rawseti(L, -2, 1);
 		tl__push_value(L, &r->params[i].value);
 		lua_rawseti(L, -2, 2);
+		tl__keep_value(L, &r->params[i].value);
 		lua_rawseti(L, -2, (lua_Integer)i + 1);
 	}
 	lua_setfield(L, -2, "params");
 	for (size_t i = 0; i < 4; i++) {
-		push_cost(L, costs[i]);
+		push_cost(L, &costs[i]);
 		lua_setfield(L, -2, cost_names[i]);
 	}
 	lua_pushstring(L, r->maf); /* nil for NULL */
@@ -298,13 +317,28 @@ typedef struct evaluation {
 	const tl_lua_model *model;
 	const tl_model_input *in;
 	tl_model_result *out;
+	size_t spent; /* bytes of results so far */
 } evaluation;
 
-/* Adds the parameter with the given name and the value on top of the stack. */
-static void add_param(lua_State *L, const evaluation *e, const char *name)
+/* Results count against the limit of memory, each evaluation's beyond a first thousand bytes. */
+static void spend(lua_State *L, evaluation *e, size_t bytes)
+{
+	enum { FREE = 1024 };
+	size_t before = e->spent > FREE ? e->spent : FREE;
+	e->spent += bytes;
+	if (e->spent > before)
+		tl__sandbox_keep(L, e->spent - before);
+}
+
+/* Adds the parameter with the given name and the value on top of the stack; `original`: what it was, or NULL. */
+static void add_param(lua_State *L, evaluation *e, const char *name, const tl_value *original)
 {
 	tl_value value, copy;
-	value = tl__read_value(L, -1, true, name);
+	if (original && tl__is_value(L, -1, original))
+		value = *original;
+	else
+		value = tl__read_value(L, -1, true, name);
+	spend(L, e, strlen(name) + 3 * tl__printed_size(&value)); /* value, its text, and the text of all */
 	if (tl__value_copy(&copy, e->out->arena, &value) < 0)
 		tl__raise(L, TL_ENOMEM, NULL);
 	if (!*name)
@@ -316,7 +350,7 @@ static void add_param(lua_State *L, const evaluation *e, const char *name)
 }
 
 /* { {"M", 4}, {"N", 8} } in this order, or { M = 4, N = 8 } in the order of names. */
-static void read_params(lua_State *L, const evaluation *e)
+static void read_params(lua_State *L, evaluation *e)
 {
 	int type = lua_getfield(L, -1, "params");
 	if (type == LUA_TNIL) {
@@ -331,7 +365,7 @@ static void read_params(lua_State *L, const evaluation *e)
 		if (lua_rawgeti(L, params, i) != LUA_TTABLE || lua_rawgeti(L, -1, 1) != LUA_TSTRING)
 			luaL_error(L, "parameter %d must be {\"name\", value}", (int)i);
 		lua_rawgeti(L, -2, 2);
-		add_param(L, e, lua_tostring(L, -2));
+		add_param(L, e, lua_tostring(L, -2), tl__original_value(L, -3));
 		lua_pop(L, 3);
 	}
 	if (n == 0) {
@@ -339,22 +373,38 @@ static void read_params(lua_State *L, const evaluation *e)
 		for (uint32_t i = 0; dict.kind == TL_V_DICT && i < dict.n; i++) {
 			tl__push_value(L, &dict.items[2 * i + 1]);
 			/* tuples came back as lists: read them once more as they should be */
-			add_param(L, e, dict.items[2 * i].s);
+			add_param(L, e, dict.items[2 * i].s, NULL);
 			lua_pop(L, 1);
 		}
 	}
 	lua_pop(L, 1);
 }
 
+/* Whether the value on top of the stack is what push_cost makes of a cost. */
+static bool is_cost(lua_State *L, const tl_perf_cost *cost)
+{
+	push_cost(L, cost);
+	bool nan = lua_type(L, -1) == LUA_TNUMBER && isnan(lua_tonumber(L, -1));
+	bool same = nan ? lua_type(L, -2) == LUA_TNUMBER && isnan(lua_tonumber(L, -2)) : lua_rawequal(L, -1, -2);
+	lua_pop(L, 1);
+	return same;
+}
+
 static void read_cost(lua_State *L, const evaluation *e, size_t which)
 {
 	tl_perf_cost *costs[] = {&e->out->r->flops, &e->out->r->bytes, &e->out->r->flops_bwd, &e->out->r->bytes_bwd};
+	const tl_perf_cost *original = tl__original_costs(L, -1);
 	int type = lua_getfield(L, -1, cost_names[which]);
-	if (type == LUA_TLIGHTUSERDATA)
+	if (original && is_cost(L, &original[which])) {
+		*costs[which] = original[which];
+	} else if (type == LUA_TLIGHTUSERDATA) {
 		*costs[which] = tl__cost_unknown();
-	else if (type == LUA_TNUMBER)
-		tl_model_cost_set(e->out, (tl_model_cost)which, lua_tonumber(L, -1));
-	else if (type != LUA_TNIL)
+	} else if (type == LUA_TNUMBER) {
+		lua_Number cost = lua_tonumber(L, -1);
+		if (!isfinite(cost) || cost < 0)
+			luaL_error(L, "'%s' must be a number from 0 up, not %f", cost_names[which], cost);
+		(void)tl_model_cost_set(e->out, (tl_model_cost)which, cost);
+	} else if (type != LUA_TNIL)
 		luaL_error(L, "'%s' must be a number, not a %s", cost_names[which], luaL_typename(L, -1));
 	lua_pop(L, 1);
 }
@@ -373,15 +423,20 @@ static const char *spec_text(lua_State *L, const char *key)
 }
 
 /* Reads the value on top of the stack; nil: the model does not cover the operation. */
-static void read_result(lua_State *L, const evaluation *e)
+static void read_result(lua_State *L, evaluation *e)
 {
-	if (lua_isnil(L, -1)) {
-		(void)tl_model_decline(e->out);
+	if (lua_isnil(L, -2)) {
+		/* with a reason: the input makes no sense */
+		(void)(lua_type(L, -1) == LUA_TSTRING ? tl_model_fail(e->out, lua_tostring(L, -1))
+						      : tl_model_decline(e->out));
 		return;
 	}
+	lua_pop(L, 1);
 	if (!lua_istable(L, -1))
 		luaL_error(L, "a model returns a table, or nil, not a %s", luaL_typename(L, -1));
 	check_fields(L, lua_gettop(L), "the result of a model", result_names);
+	/* a built-in model says itself what is unknown and what is not there */
+	e->out->builtin = tl__original_costs(L, -1) != NULL;
 	read_params(L, e);
 	for (size_t i = 0; i < 4; i++)
 		read_cost(L, e, i);
@@ -407,11 +462,12 @@ static int evaluate_body(lua_State *L)
 	lua_Debug where;
 	lua_rawgeti(L, LUA_REGISTRYINDEX, e->model->function);
 	push_operation(L, e->in->in, e->in->reads);
-	lua_call(L, 1, 1);
+	lua_call(L, 1, 2);
 	lua_pushcfunction(L, read_result_at);
 	lua_pushlightuserdata(L, e);
-	lua_pushvalue(L, -3);
-	int status = lua_pcall(L, 2, 0, 0);
+	lua_pushvalue(L, -4);
+	lua_pushvalue(L, -4);
+	int status = lua_pcall(L, 3, 0, 0);
 	if (status == LUA_OK)
 		return 0;
 	tl_extension *x = tl__extension_of(L);
@@ -438,7 +494,7 @@ static int evaluate(void *user, const tl_model_input *in, tl_model_result *out, 
 {
 	tl_lua_model *model = user;
 	tl_extension *x = model->extension;
-	evaluation e = {model, in, out};
+	evaluation e = {model, in, out, 0};
 	uint64_t one = x->options.max_instructions;
 	uint64_t all = one > UINT64_MAX / EVALUATIONS ? UINT64_MAX : one * EVALUATIONS;
 	uint64_t left = all > x->evaluations ? all - x->evaluations : 0;
@@ -455,13 +511,27 @@ static int evaluate(void *user, const tl_model_input *in, tl_model_result *out, 
 	return 0;
 }
 
+/* What only all models together make wrong is told with the line of one of them, too. */
+static int register_model(tl_analyzer *analyzer, const tl_lua_model *m, const tl_model_desc *desc, tl_error *err)
+{
+	int code = tl_analyzer_register_model(analyzer, desc, err);
+	if (code == 0)
+		return tl__models_set_origin(&analyzer->models, m->name, m->origin, err);
+	if (code != TL_ENOMEM && err) {
+		tl_error told = *err;
+		(void)tl__fail(err, code, "%s%s", m->origin, told.message);
+	}
+	return code;
+}
+
 int tl__extension_analyzer(void *extension, tl_analyzer *analyzer, tl_error *err)
 {
 	tl_extension *x = extension;
+	x->lent = 0;
 	for (tl_lua_model *m = x->models; m; m = m->next) {
 		tl_model_desc desc = description(m);
 		if (m->complete)
-			TL_TRY(tl_analyzer_register_model(analyzer, &desc, err));
+			TL_TRY(register_model(analyzer, m, &desc, err));
 	}
 	for (size_t i = 0; i < x->categories.n; i++)
 		TL_TRY(tl_analyzer_set_category(analyzer, x->categories.v[i].name, x->categories.v[i].category, err));
@@ -470,8 +540,11 @@ int tl__extension_analyzer(void *extension, tl_analyzer *analyzer, tl_error *err
 
 /* ---- functions for models ---- */
 
-/* The value of a field of the table at `index`, which lives until the run ends; NULL for nil. */
-static const tl_value *field_value(lua_State *L, int index, const char *key)
+/*
+ * The value of a field of the table at `index`, which lives until the run ends; NULL for nil. `original`: what it was
+ * when it was handed out, or NULL.
+ */
+static const tl_value *field_value(lua_State *L, int index, const char *key, const tl_value *original)
 {
 	lua_pushstring(L, key);
 	lua_rawget(L, index);
@@ -482,7 +555,10 @@ static const tl_value *field_value(lua_State *L, int index, const char *key)
 	tl_value *value = tl__arena_alloc(&tl__extension_of(L)->arena, sizeof *value);
 	if (!value)
 		tl__raise(L, TL_ENOMEM, NULL);
-	*value = tl__read_value(L, -1, false, key);
+	if (original && tl__is_value(L, -1, original))
+		*value = *original;
+	else
+		*value = tl__read_value(L, -1, false, key);
 	lua_pop(L, 1);
 	/* an empty table is an empty list where lists are expected */
 	if (value->kind == TL_V_DICT && value->n == 0)
@@ -490,16 +566,36 @@ static const tl_value *field_value(lua_State *L, int index, const char *key)
 	return value;
 }
 
-/* Reads an operation, ours or one that the file put together, for a built-in model. */
-static void read_operation(lua_State *L, int index, tl_perf_input *out, bool forward)
+static bool is_operation(lua_State *L, int index)
 {
-	*out = (tl_perf_input){.dims = field_value(L, index, "dims"),
-			       .types = field_value(L, index, "types"),
-			       .strides = field_value(L, index, "strides"),
-			       .concrete = field_value(L, index, "concrete"),
-			       .extras = field_value(L, index, "extra")};
-	out->annotation = tl__value_text(field_value(L, index, "annotation"));
-	const tl_value *kernels = field_value(L, index, "kernels");
+	bool same = false;
+	if (lua_getmetatable(L, index)) {
+		luaL_getmetatable(L, operation_type);
+		same = lua_rawequal(L, -1, -2);
+		lua_pop(L, 2);
+	}
+	return same;
+}
+
+/* Reads an operation, ours or one that the file put together, for a built-in model. */
+static void read_operation(lua_State *L, int index, tl_perf_input *out, const tl_perf_input *original, bool forward)
+{
+	static const tl_perf_input none;
+	const tl_perf_input *was = original ? original : &none;
+	*out = (tl_perf_input){.dims = field_value(L, index, "dims", was->dims),
+			       .types = field_value(L, index, "types", was->types),
+			       .strides = field_value(L, index, "strides", was->strides),
+			       .concrete = field_value(L, index, "concrete", was->concrete),
+			       .extras = field_value(L, index, "extra", was->extras)};
+	/* an empty table is handed out for what is not there */
+	const tl_value **lists[] = {&out->dims, &out->types, &out->strides, &out->concrete, &out->extras};
+	const tl_value *const were[] = {was->dims, was->types, was->strides, was->concrete, was->extras};
+	for (size_t i = 0; original && i < 5; i++)
+		if (!were[i] && !tl__value_count(*lists[i]))
+			*lists[i] = NULL;
+	out->output_types = was->output_types;
+	out->annotation = tl__value_text(field_value(L, index, "annotation", NULL));
+	const tl_value *kernels = field_value(L, index, "kernels", NULL);
 	size_t n = tl__value_count(kernels);
 	if (n) {
 		const char **names = tl__arena_alloc(&tl__extension_of(L)->arena, n * sizeof(*names));
@@ -519,21 +615,11 @@ static void read_operation(lua_State *L, int index, tl_perf_input *out, bool for
 		tl_perf_input *in = tl__arena_alloc(&tl__extension_of(L)->arena, sizeof *in);
 		if (!in)
 			tl__raise(L, TL_ENOMEM, NULL);
-		read_operation(L, lua_absindex(L, -1), in, false);
+		bool ours = is_operation(L, -1) && original;
+		read_operation(L, lua_absindex(L, -1), in, ours ? original->forward : NULL, false);
 		out->forward = in;
 	}
 	lua_pop(L, 1);
-}
-
-static bool is_operation(lua_State *L, int index)
-{
-	bool same = false;
-	if (lua_getmetatable(L, index)) {
-		luaL_getmetatable(L, operation_type);
-		same = lua_rawequal(L, -1, -2);
-		lua_pop(L, 2);
-	}
-	return same;
 }
 
 /* builtin("aten::mm", op): the result of a built-in model, or nil and why not */
@@ -546,16 +632,19 @@ static int call_builtin(lua_State *L)
 	const tl_perf_model *model = tl__perf_model(name, n);
 	if (!model)
 		return luaL_error(L, "there is no built-in model of '%s'", name);
-	uint32_t missing = x->input ? model->reads & ~x->input->reads : 0;
-	if (missing && is_operation(L, 2)) {
+	bool ours = x->input && is_operation(L, 2);
+	uint32_t missing = ours ? tl__model_missing_reads(model, x->input->reads) : 0;
+	if (missing) {
 		char text[128];
 		tl__model_reads_text(missing, text, sizeof text);
 		return luaL_error(L, "the built-in model of '%s' reads more than this model declares; add to reads: %s",
 				  name, text);
 	}
 	tl_perf_input in;
-	read_operation(L, 2, &in, true);
+	read_operation(L, 2, &in, ours ? x->input->in : NULL, true);
 	in.name = name;
+	if (ours && !strcmp(name, x->input->in->name))
+		in.compiled = x->input->in->compiled;
 	tl_perf_result *result = tl__arena_alloc(&x->arena, sizeof *result);
 	if (!result || model->eval(&in, &x->arena, result) < 0)
 		return tl__raise(L, TL_ENOMEM, NULL);
@@ -565,7 +654,9 @@ static int call_builtin(lua_State *L)
 		return 1;
 	}
 	lua_pushnil(L);
-	lua_pushstring(L, result->status == TL_PERF_FAILED && result->why ? result->why : "not covered");
+	if (result->status != TL_PERF_FAILED)
+		return 1;
+	lua_pushstring(L, result->why ? result->why : "the input makes no sense");
 	return 2;
 }
 
@@ -621,6 +712,7 @@ static int literal(lua_State *L)
 	tl_value item = TL_VALUE_STRING(text, n), value;
 	tl_value list = {.kind = TL_V_LIST, .n = 1, .items = &item};
 	bool ok;
+	tl__sandbox_room(L, tl__parsed_size(text, n));
 	if (n > UINT32_MAX)
 		return luaL_error(L, "a literal of that length");
 	if (tl__arg_literal(&value, &ok, &list, 0, &tl__extension_of(L)->arena) < 0)

@@ -24,7 +24,10 @@ tl_edit *tl__check_edit(lua_State *L)
 
 tl_row tl__check_node(lua_State *L, int index)
 {
-	const node *n = luaL_checkudata(L, index, node_type);
+	/* an item of a table has no number as an argument */
+	const node *n = index < 0 ? luaL_testudata(L, index, node_type) : luaL_checkudata(L, index, node_type);
+	if (!n)
+		luaL_error(L, "an event is needed, not a %s", luaL_typename(L, index));
 	(void)tl__check_edit(L);
 	return n->row;
 }
@@ -92,6 +95,13 @@ static void push_time(lua_State *L, tl_time time)
 		lua_pushnumber(L, (double)time / 1e6);
 }
 
+/* What was parsed is in Lua, or in the tree. */
+static void empty_scratch(tl_extension *x)
+{
+	if (x->arena.total > (1U << 20))
+		tl__arena_free(&x->arena);
+}
+
 /* Pushes an argument; `instead` of a missing one an empty table or nil. */
 static void push_arg(lua_State *L, tl_row row, const char *key, bool empty_table)
 {
@@ -103,6 +113,7 @@ static void push_arg(lua_State *L, tl_row row, const char *key, bool empty_table
 	if (json) {
 		size_t n = strlen(json);
 		tl__sandbox_charge(L, n / 8);
+		tl__sandbox_room(L, tl__parsed_size(json, n));
 		int code = tl__value_parse(&x->arena, json, n, false, &value);
 		if (code == TL_ENOMEM)
 			tl__raise(L, code, NULL);
@@ -115,9 +126,7 @@ static void push_arg(lua_State *L, tl_row row, const char *key, bool empty_table
 		lua_newtable(L);
 	else
 		lua_pushnil(L);
-	/* what was parsed is in Lua now */
-	if (x->arena.total > (1U << 20))
-		tl__arena_free(&x->arena);
+	empty_scratch(x);
 }
 
 static void push_children(lua_State *L, tl_row row)
@@ -251,6 +260,9 @@ static int get_field(lua_State *L)
 
 /* ---- changing ---- */
 
+/* Bytes that an edit keeps, besides texts: at most this. */
+enum { AN_ARGUMENT = 64, AN_EVENT = 256 };
+
 /* Sets an argument to the value at `index`; nil takes it away. */
 static void set_arg(lua_State *L, tl_row row, const char *key, int index, bool list)
 {
@@ -266,13 +278,19 @@ static void set_arg(lua_State *L, tl_row row, const char *key, int index, bool l
 		value.kind = TL_V_LIST; /* {} in Lua is both; empty objects do not occur */
 	if (list && value.kind != TL_V_LIST)
 		luaL_error(L, "'%s' must be a list, not a %s", key, luaL_typename(L, index));
+	size_t size = tl__printed_size(&value);
+	tl__sandbox_room(L, 3 * size); /* the text, doubled as it grows, and the tree's copy */
 	tl__buf_clear(&x->text);
 	tl__value_json(&x->text, &value);
 	const char *json = tl__buf_text(&x->text);
 	if (!json)
 		tl__raise(L, TL_ENOMEM, NULL);
+	tl__sandbox_keep(L, x->text.n + strlen(key) + AN_ARGUMENT);
 	tl__sandbox_charge(L, x->text.n / 8);
 	done(L, tl_edit_set_arg(e, row, key, json, &err), &err);
+	empty_scratch(x);
+	if (x->text.cap > (1U << 20))
+		tl__buf_free(&x->text);
 }
 
 static const char *check_text(lua_State *L, int index, const char *what)
@@ -286,11 +304,19 @@ static const char *check_text(lua_State *L, int index, const char *what)
 	return text;
 }
 
+/* The same of what the tree keeps. */
+static const char *kept_text(lua_State *L, int index, const char *what, size_t more)
+{
+	const char *text = check_text(L, index, what);
+	tl__sandbox_keep(L, (size_t)lua_rawlen(L, index) + more);
+	return text;
+}
+
 static int method_rename(lua_State *L)
 {
 	tl_error err = TL_ERROR_INIT;
 	tl_row row = tl__check_node(L, 1);
-	done(L, tl_edit_rename(tl__check_edit(L), row, check_text(L, 2, "a name"), &err), &err);
+	done(L, tl_edit_rename(tl__check_edit(L), row, kept_text(L, 2, "a name", AN_ARGUMENT), &err), &err);
 	return 0;
 }
 
@@ -298,7 +324,7 @@ static int method_set_category(lua_State *L)
 {
 	tl_error err = TL_ERROR_INIT;
 	tl_row row = tl__check_node(L, 1);
-	done(L, tl_edit_set_category(tl__check_edit(L), row, check_text(L, 2, "a category"), &err), &err);
+	done(L, tl_edit_set_category(tl__check_edit(L), row, kept_text(L, 2, "a category", AN_ARGUMENT), &err), &err);
 	return 0;
 }
 
@@ -368,6 +394,7 @@ static int method_copy_args(lua_State *L)
 {
 	tl_error err = TL_ERROR_INIT;
 	tl_row row = tl__check_node(L, 1), from = tl__check_node(L, 2);
+	tl__sandbox_keep(L, AN_EVENT);
 	done(L, tl_edit_copy_args(tl__check_edit(L), row, from, &err), &err);
 	return 0;
 }
@@ -377,7 +404,7 @@ static int method_wrap(lua_State *L)
 {
 	tl_error err = TL_ERROR_INIT;
 	tl_row out, row = tl__check_node(L, 1);
-	done(L, tl_edit_wrap(tl__check_edit(L), &out, check_text(L, 2, "a name"), row, &err), &err);
+	done(L, tl_edit_wrap(tl__check_edit(L), &out, kept_text(L, 2, "a name", AN_EVENT), row, &err), &err);
 	tl__push_node(L, out);
 	return 1;
 }
@@ -387,7 +414,7 @@ static int method_insert_above(lua_State *L)
 {
 	tl_error err = TL_ERROR_INIT;
 	tl_row out, row = tl__check_node(L, 1);
-	done(L, tl_edit_insert_above(tl__check_edit(L), &out, check_text(L, 2, "a name"), row, &err), &err);
+	done(L, tl_edit_insert_above(tl__check_edit(L), &out, kept_text(L, 2, "a name", AN_EVENT), row, &err), &err);
 	tl__push_node(L, out);
 	return 1;
 }
@@ -397,7 +424,7 @@ static int method_isolate(lua_State *L)
 {
 	tl_error err = TL_ERROR_INIT;
 	tl_row out, row = tl__check_node(L, 1);
-	done(L, tl_edit_isolate(tl__check_edit(L), &out, check_text(L, 2, "a name"), &row, 1, &err), &err);
+	done(L, tl_edit_isolate(tl__check_edit(L), &out, kept_text(L, 2, "a name", AN_EVENT), &row, 1, &err), &err);
 	tl__push_node(L, out);
 	return 1;
 }

@@ -17,6 +17,15 @@ enum { COUNT = 1000, BYTES_AN_INSTRUCTION = 64 };
 
 /* ---- memory ---- */
 
+/* All that the file has taken: in Lua, in scratch memory, and what the library keeps for it. */
+static bool fits(const tl_extension *x, size_t bytes)
+{
+	size_t used = x->memory + x->arena.total + x->text.cap + x->kept + x->lent;
+	return used <= x->memory_allowed && bytes <= x->memory_allowed - used;
+}
+
+static int line_now(lua_State *L);
+
 static void *allocate(void *user, void *old, size_t old_size, size_t size)
 {
 	tl_extension *x = user;
@@ -28,8 +37,10 @@ static void *allocate(void *user, void *old, size_t old_size, size_t size)
 		return NULL;
 	}
 	bool more = size > old_size;
-	if (more && (x->memory > x->memory_allowed || size - old_size > x->memory_allowed - x->memory)) {
+	if (more && !fits(x, size - old_size)) {
 		x->over_limit = true;
+		if (x->L) /* where the error is caught, nobody knows the line any more */
+			x->line = line_now(x->L);
 		return NULL; /* Lua collects garbage and asks once more */
 	}
 	void *p = tl__realloc(old, size);
@@ -104,6 +115,25 @@ void tl__sandbox_charge(lua_State *L, uint64_t instructions)
 		check_limits(L);
 }
 
+void tl__sandbox_room(lua_State *L, size_t bytes)
+{
+	tl_extension *x = tl__extension_of(L);
+	if (fits(x, bytes))
+		return;
+	tl__sandbox_charge(L, x->memory / 1024);
+	lua_gc(L, LUA_GCCOLLECT);
+	if (!fits(x, bytes))
+		stop(L, TL_STOP_MEMORY);
+}
+
+void tl__sandbox_keep(lua_State *L, size_t bytes)
+{
+	tl_extension *x = tl__extension_of(L);
+	tl__sandbox_room(L, bytes);
+	*(x->reading ? &x->kept : &x->lent) += bytes;
+	tl__sandbox_charge(L, bytes / BYTES_AN_INSTRUCTION);
+}
+
 /* ---- running ---- */
 
 /* The last line that was seen is near the one that took too much. */
@@ -118,6 +148,9 @@ static int stopped(const tl_extension *x, tl_error *err)
 	case TL_STOP_MEMORY:
 		return tl__fail(err, TL_ELIMIT, "%s: stopped: it needs more than %zu MB of memory", where,
 				x->memory_allowed >> 20);
+	case TL_STOP_OUTPUT:
+		return tl__fail(err, TL_ELIMIT, "%s: stopped: it prints more than %zu MB", where,
+				x->options.max_memory >> 20);
 	case TL_STOP_INSTRUCTIONS:
 		return tl__fail(err, TL_ELIMIT, "%s: stopped after %llu instructions: a loop without end?", where,
 				(unsigned long long)x->allowed);
@@ -260,6 +293,11 @@ static int safe_print(lua_State *L)
 		luaL_addvalue(&text);
 	}
 	luaL_pushresult(&text);
+	size_t length = (size_t)lua_rawlen(L, -1);
+	if (length > x->options.max_memory - x->printed)
+		return stop(L, TL_STOP_OUTPUT);
+	x->printed += length;
+	tl__sandbox_charge(L, length / BYTES_AN_INSTRUCTION);
 	if (x->options.note)
 		x->options.note(x->options.user, lua_tostring(L, -1));
 	return 0;
@@ -436,6 +474,7 @@ static int open_all(lua_State *L)
 	lua_getfield(L, -1, "randomseed");
 	lua_pushinteger(L, 1);
 	lua_call(L, 1, 0);
+	tl__open_originals(L);
 	tl__open_models(L);
 	tl__open_tree(L);
 	tl__open_nodes(L);

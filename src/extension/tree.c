@@ -118,6 +118,9 @@ static int tree_count(lua_State *L)
 
 /* ---- changing ---- */
 
+/* Bytes that an edit keeps, besides texts: at most this. */
+enum { AN_EVENT = 256, A_LINK = 128 };
+
 /* t:append { name = ..., like = event, parent = event or nil, before = event or nil } */
 static int tree_append(lua_State *L)
 {
@@ -142,6 +145,7 @@ static int tree_append(lua_State *L)
 	}
 	if (rows[0] == TL_ROW_NONE)
 		return luaL_error(L, "t:append needs 'like', an event whose thread and times the new one takes");
+	tl__sandbox_keep(L, (size_t)lua_rawlen(L, -4) + AN_EVENT);
 	int code = tl_edit_append(tl__check_edit(L), &out, lua_tostring(L, -4), rows[0], rows[1], rows[2], &err);
 	if (code < 0)
 		return tl__raise(L, code, &err);
@@ -158,6 +162,7 @@ static int tree_link(lua_State *L)
 	luaL_checkudata(L, 1, tree_type);
 	tl_row forward = tl__check_node(L, 2), backward = tl__check_node(L, 3);
 	size_t before = x->edit->links.n;
+	tl__sandbox_keep(L, A_LINK);
 	int code = tl_edit_link(x->edit, forward, backward, &err);
 	if (code == 0 && x->edit->links.n > before)
 		code = tl__note_link(x, forward, backward);
@@ -184,6 +189,7 @@ static int tree_isolate(lua_State *L)
 		tl__add_row(L, tl__check_node(L, -1));
 		lua_pop(L, 1);
 	}
+	tl__sandbox_keep(L, strlen(name) + AN_EVENT);
 	int code = tl_edit_isolate(x->edit, &out, name, x->rows.v, x->rows.n, &err);
 	if (code < 0)
 		return tl__raise(L, code, &err);
@@ -252,6 +258,7 @@ static int edit_tree(tl_extension *x, tl_tree *tree, tl_error *err)
 	uint64_t events = tree->store->n;
 	TL_TRY(tl_edit_begin(&x->edit, tree, err));
 	x->changed = false;
+	x->lent = 0;
 	x->next_link.n = x->link_backward.n = 0;
 	tl__map_free(&x->link_of);
 	tl__map_free(&x->forward_of);
@@ -261,6 +268,7 @@ static int edit_tree(tl_extension *x, tl_tree *tree, tl_error *err)
 	x->memory_allowed = x->options.max_memory;
 	luaL_unref(x->L, LUA_REGISTRYINDEX, x->nodes); /* sets a slot that exists: takes no memory */
 	x->nodes = LUA_NOREF;
+	x->lent = 0; /* the tree's from here on */
 	tl_edit *edit = x->edit;
 	x->edit = NULL;
 	if (code == 0 && x->changed) {

@@ -80,12 +80,21 @@ void tl__push_value(lua_State *L, const tl_value *value)
 	}
 }
 
+size_t tl__parsed_size(const char *json, size_t n)
+{
+	size_t items = 1;
+	for (size_t i = 0; i < n; i++)
+		items += json[i] == ',' || json[i] == ':' || json[i] == '[' || json[i] == '{';
+	return n + items * 3 * sizeof(tl_value);
+}
+
 /* ---- back ---- */
 
 enum { MAX_DEPTH = 50, MAX_ITEMS = 1000000 };
 
 static void *allocate(lua_State *L, size_t size)
 {
+	tl__sandbox_room(L, size);
 	void *p = tl__arena_alloc(&tl__extension_of(L)->arena, size);
 	if (!p)
 		tl__raise(L, TL_ENOMEM, NULL);

@@ -247,15 +247,21 @@ static tl_perf_cost *cost_of(tl_perf_result *r, tl_model_cost which)
 	return (size_t)which < 4 ? costs[which] : NULL;
 }
 
-void tl_model_cost_set(tl_model_result *out, tl_model_cost which, double value)
+int tl_model_cost_set(tl_model_result *out, tl_model_cost which, double value)
 {
+	static const char *const wrong[] = {"the FLOPs are no number from 0 up", "the bytes are no number from 0 up",
+					    "the backward FLOPs are no number from 0 up",
+					    "the backward bytes are no number from 0 up"};
 	tl_perf_cost *cost = cost_of(out->r, which);
 	if (!cost)
-		return;
-	if (!isfinite(value) || value < 0)
-		*cost = tl__cost_failed();
-	else
+		return TL_EINVAL;
+	if (!isfinite(value) || value < 0) {
+		(void)tl__perf_fail(out->r, wrong[which]);
+		return TL_EINVAL;
+	}
+	if (out->r->status == TL_PERF_OK)
 		*cost = value == floor(value) ? tl__cost_int(value) : tl__cost_float(value);
+	return 0;
 }
 
 double tl_model_cost_get(const tl_model_result *out, tl_model_cost which)
@@ -287,8 +293,7 @@ void tl__model_reads_text(uint32_t reads, char *out, size_t size)
 	} names[] = {{TL_READS_ARGS, "args"},
 		     {TL_READS_KERNELS, "kernels"},
 		     {TL_READS_FORWARD, "forward"},
-		     {TL_READS_ANNOTATION, "annotation"},
-		     {TL_READS_STEP, "the iteration's annotation"},
+		     {TL_READS_ANNOTATION | TL_READS_STEP, "annotation"},
 		     {TL_READS_EXTRAS, "extras"}};
 	size_t n = 0;
 	out[0] = '\0';
@@ -297,12 +302,19 @@ void tl__model_reads_text(uint32_t reads, char *out, size_t size)
 			n += (size_t)snprintf(out + n, size - n, "%s%s", n ? ", " : "", names[i].name);
 }
 
+uint32_t tl__model_missing_reads(const tl_perf_model *model, uint32_t reads)
+{
+	if (reads & TL_READS_ANNOTATION)
+		reads |= TL_READS_STEP;
+	return model->reads & ~reads;
+}
+
 int tl_model_builtin(tl_model_result *out, const tl_model_input *in, const char *name, tl_error *err)
 {
 	const tl_perf_model *model = name ? tl__perf_model(name, strlen(name)) : NULL;
 	if (!model)
 		return tl__fail(err, TL_ENOTFOUND, "there is no built-in model of '%.200s'", name ? name : "");
-	uint32_t missing = model->reads & ~in->reads;
+	uint32_t missing = tl__model_missing_reads(model, in->reads);
 	if (missing) {
 		char text[128];
 		tl__model_reads_text(missing, text, sizeof text);

@@ -3,6 +3,7 @@
 #include "perf/user_model.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "perf/registry.h"
 #include "util/error.h"
@@ -132,6 +133,24 @@ int tl__models_add(tl_models *m, const tl_model_desc *desc, tl_error *err)
 		return tl__nomem(err);
 	m->models.v[m->models.n++] = filled;
 	return 0;
+}
+
+int tl__models_set_origin(tl_models *m, const char *name, const char *origin, tl_error *err)
+{
+	tl_str id = m->names ? tl__strings_find(m->names, name, strlen(name)) : TL_STR_NONE;
+	uint32_t at = id == TL_STR_NONE ? TL_MAP_NONE : tl__map_get(&m->by_name, id);
+	return at == TL_MAP_NONE ? 0 : copy(m, origin, &m->models.v[at].origin, err);
+}
+
+const char *tl__models_sheet_origin(const tl_models *m, const char *sheet)
+{
+	for (size_t i = 0; i < m->models.n; i++) {
+		const tl_user_model *model = &m->models.v[i];
+		size_t n = model->model.sheet ? strlen(model->model.sheet) : 0;
+		if (n && model->origin && !strncasecmp(sheet, model->model.sheet, n) && (!sheet[n] || sheet[n] == '_'))
+			return model->origin;
+	}
+	return "";
 }
 
 int tl__models_set_category(tl_models *m, const char *name, const char *category, tl_error *err)

@@ -17,7 +17,8 @@ typedef struct tl_user_model {
 	tl_perf_model model; /* first, so that a pointer to it is one to all */
 	tl_model_fn eval;
 	void *user;
-	bool has_category; /* given, not merely filled in */
+	bool has_category;  /* given, not merely filled in */
+	const char *origin; /* "ops.lua:3: ", for messages; NULL: not told */
 } tl_user_model;
 
 /** All models: built-in ones and what was registered. Zero-initialise; without registrations it costs nothing. */
@@ -69,6 +70,12 @@ struct tl_model_result {
 
 /** Adds or replaces a parameter; `value` lives in the arena. 0, TL_ENOMEM, TL_ELIMIT, TL_EINVAL. */
 int tl__model_param(tl_model_result *out, const char *name, tl_value value);
+/** Says where the model of an operation was declared. TL_ENOMEM. */
+int tl__models_set_origin(tl_models *models, const char *name, const char *origin, tl_error *err);
+/** Where a registered family that makes a sheet of this name was declared; "" when nobody knows. */
+const char *tl__models_sheet_origin(const tl_models *models, const char *sheet);
+/** What a built-in model reads beyond `reads`; an annotation serves as that of an iteration. */
+uint32_t tl__model_missing_reads(const tl_perf_model *model, uint32_t reads);
 /** Names of what `reads` holds, for messages: "args, kernels". */
 void tl__model_reads_text(uint32_t reads, char *out, size_t size);
 

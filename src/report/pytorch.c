@@ -3,7 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "analysis/analysis.h"
+#include "analysis/analyzer.h"
 #include "report/report.h"
 #include "trace/store.h"
 #include "tracelens/tree.h"
@@ -36,8 +36,8 @@ static int check_name(const report_build *b, const char *name)
 		if (!strcasecmp(tl_table_name(b->report->sheets.v[i]), name))
 			return tl__fail(
 				b->err, TL_EINVAL,
-				"two sheets are named '%.100s'; the family of a registered model needs another name",
-				name);
+				"%stwo sheets are named '%.100s'; the family of a registered model needs another name",
+				tl__models_sheet_origin(&b->analyzer->models, name), name);
 	return 0;
 }
 
