@@ -1,0 +1,219 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""tracelens compare as users meet it: inputs of all kinds, files, messages, exit status.
+
+usage: test_compare.py TRACELENS_BINARY [unittest options]
+"""
+import csv
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+import zipfile
+
+BINARY = ""
+
+
+def trace(path, scale, extra=False):
+    """Three operations, each with a kernel; `extra` has a fourth."""
+    events, at = [], 0
+    names = [("aten::mm", 30), ("aten::add", 10), ("aten::mul", 5)] + ([("aten::relu", 2)] if extra else [])
+    for number, (name, dur) in enumerate(names):
+        args = {"Input Dims": [[8, 8], [8, 8]], "Input type": ["float", "float"], "Input Strides": [[8, 1], [8, 1]],
+                "Concrete Inputs": ["", ""]}
+        host = {"ph": "X", "pid": 1, "tid": 1}
+        events.append({**host, "cat": "cpu_op", "name": name, "ts": at, "dur": 8, "args": args})
+        events.append({**host, "cat": "cuda_runtime", "name": "cudaLaunchKernel", "ts": at + 1, "dur": 2,
+                       "args": {"correlation": number + 1}})
+        events.append({"ph": "X", "pid": 0, "tid": 7, "cat": "kernel", "name": "k_" + name[6:], "ts": at + 20,
+                       "dur": dur * scale, "args": {"correlation": number + 1, "stream": 7}})
+        at += 200
+    with open(path, "w", encoding="utf-8") as f:
+        json.dump({"traceEvents": events}, f)
+
+
+class Compare(unittest.TestCase):
+    def setUp(self):
+        self.dir = tempfile.mkdtemp(prefix="tl-compare-")
+        self.addCleanup(shutil.rmtree, self.dir)
+        trace(self.path("a.json"), 1)
+        trace(self.path("b.json"), 2, extra=True)
+
+    def path(self, name):
+        return os.path.join(self.dir, name)
+
+    def run_command(self, *args, status=0, command=(), env=None):
+        run = subprocess.run([*(command or (BINARY, "compare")), *args], cwd=self.dir, capture_output=True, encoding="utf-8",
+                             env={**os.environ, "COLUMNS": "100", **(env or {})})
+        self.assertEqual(run.returncode, status, run.stderr)
+        return run
+
+    def fails(self, line, *args, status):
+        run = self.run_command(*args, status=status)
+        self.assertEqual(run.stdout, "")
+        self.assertEqual(run.stderr.count("\n"), 1, run.stderr)
+        self.assertIn(line, run.stderr)
+
+    def report(self, name, *more):
+        out = self.path(name)
+        subprocess.run([BINARY, "report", self.path(name + ".json"), "--output_xlsx_path", out + ".xlsx", "--output_csvs_dir",
+                        out + "_csv", "-q", *more], check=True)
+
+    def sheet(self, folder, name):
+        with open(os.path.join(self.path(folder), name + ".csv"), newline="", encoding="utf-8") as f:
+            return list(csv.DictReader(f))
+
+    def folder(self, name):
+        out = {}
+        for file in sorted(os.listdir(self.path(name))):
+            with open(os.path.join(self.path(name), file), encoding="utf-8") as f:
+                out[file] = f.read()
+        return out
+
+    def test_all_kinds_of_input_agree(self):
+        self.report("a", "--enable_kernel_summary")
+        self.report("b", "--enable_kernel_summary")
+        pairs = {"traces": ("a.json", "b.json"), "books": ("a.xlsx", "b.xlsx"), "folders": ("a_csv", "b_csv"),
+                 "mixed": ("a.xlsx", "b.json"), "slash": ("a_csv/", "b.xlsx")}
+        got = {}
+        for kind, reports in pairs.items():
+            self.run_command(*reports, "--names", "a", "b", "-o", kind + ".xlsx", "--output_csvs_dir", kind, "-q")
+            got[kind] = {n: list(csv.reader(t.splitlines())) for n, t in self.folder(kind).items()}
+            self.assertEqual(sorted(got[kind]), sorted(got["traces"]))
+        for kind in pairs:
+            for name, rows in got["traces"].items():
+                other = got[kind][name]
+                self.assertEqual(rows[0] if rows else [], other[0] if other else [], (kind, name))
+                for x, y in zip(rows[1:], other[1:]):
+                    for p, q in zip(x, y):
+                        try:
+                            self.assertAlmostEqual(float(p), float(q), 9, (kind, name))
+                        except ValueError:
+                            self.assertEqual(p, q, (kind, name))
+
+    def test_the_figures(self):
+        out = self.run_command("a.json", "b.json", "-o", "c.xlsx", "--output_csvs_dir", "c").stdout
+        self.assertRegex(out, r"aten::mm +b +0\.030 +0\.060 +0\.030 +100\.0")
+        self.assertRegex(out, r"aten::relu +b +0\.000 +0\.004 +0\.004 +-")
+        self.assertIn("Workbook: c.xlsx", out)
+        ops = {r["name"]: r for r in self.sheet("c", "ops_summary")}
+        self.assertEqual(list(ops), ["aten::mm", "aten::add", "aten::mul", "aten::relu"])
+        self.assertAlmostEqual(float(ops["aten::mm"]["total_direct_kernel_time_ms__b_diff"]), 0.03)
+        self.assertEqual(ops["aten::relu"]["total_direct_kernel_time_ms__b_diff"], "")
+        self.assertEqual([r["Kernel name"] for r in self.sheet("c", "kernel_summary")],
+                         ["k_mm", "k_add", "k_mul", "k_relu"])
+        self.assertEqual([r["name"] for r in self.sheet("c", "ops_unique_args_only_variant_b")], ["aten::relu"])
+        with open(self.path("c/ops_unique_args_only_baseline_b.csv"), encoding="utf-8") as f:
+            self.assertEqual(f.read(), "\n")
+
+    def test_three_reports_and_their_tabs(self):
+        shutil.copy(self.path("b.json"), self.path("c.json"))
+        self.run_command("a.json", "b.json", "c.json", "-o", "x.xlsx")
+        with zipfile.ZipFile(self.path("x.xlsx")) as book:
+            text = book.read("xl/workbook.xml").decode()
+        names = [part.split('"')[0] for part in text.split('<sheet name="')[1:]]
+        self.assertEqual(names[0], "overview")
+        self.assertEqual(len(names), len({n.lower() for n in names}))
+        self.assertTrue(all(len(n) <= 31 for n in names))
+        self.assertIn("unified_perf_summary_intersect_", names)
+        self.assertIn("unified_perf_summary_intersec~2", names)
+
+    def test_the_workbook_keeps_headers_and_hides_statistics(self):
+        try:
+            import openpyxl
+        except ImportError:
+            self.skipTest("no openpyxl")
+        self.run_command("a.json", "b.json", "-o", "x.xlsx", "-q")
+        book = openpyxl.load_workbook(self.path("x.xlsx"))
+        empty = book["ops_unique_args_only_baseline_b"]
+        self.assertEqual(empty.max_row, 1)
+        self.assertEqual([c.value for c in empty[1]][:5],
+                         ["name", "Input type", "Input Dims", "Input Strides", "Concrete Inputs"])
+        sheet = book["ops_unique_args_intersect_b"]
+        hidden = {c.value for c in sheet[1] if sheet.column_dimensions[c.column_letter].hidden}
+        self.assertIn("a::total_direct_kernel_time_median", hidden)
+        self.assertIn("b::ex_UID", hidden)
+        self.assertNotIn("a::total_direct_kernel_time_sum", hidden)
+        self.assertNotIn("name", hidden)
+        self.assertTrue(sheet.conditional_formatting)
+        texts = [[c.value for c in row] for row in book["overview"].iter_rows()]
+        self.assertIn(["Baseline", "a: a.json", None], texts)
+        self.assertTrue(any(row[0] == "aten::mm" and abs(row[1] - 0.03) < 1e-9 for row in texts))
+
+    def test_what_reports_lack(self):
+        self.report("a")
+        self.report("b")
+        run = self.run_command("a_csv", "b.xlsx", "-o", "x.xlsx", "--names", "p", "q")
+        self.assertIn("note: kernel_summary is left out: a_csv has none (make the report with --enable_kernel_summary)",
+                      run.stderr)
+        self.fails("a_csv: there is no sheet 'kernel_summary' (make the report with --enable_kernel_summary)", "a_csv", "b.xlsx",
+                   "--names", "p", "q", "--sheets", "kernel_summary", "-o", "y.xlsx", status=2)
+        self.assertFalse(os.path.exists(self.path("y.xlsx")))
+
+    def rocprof(self, name, times):
+        os.mkdir(self.path(name))
+        with open(self.path(name + "/kernel_summary.csv"), "w", encoding="utf-8") as f:
+            f.write("name,Count,Mean Kernel Time (µs),Median Kernel Time (µs),Total Kernel Time (ms),Category\n")
+            for kernel, time in times.items():
+                f.write(f"{kernel},2,{500 * time},{500 * time},{time},GEMM\n")
+
+    def test_rocprof_reports_by_their_own_columns(self):
+        self.rocprof("r", {"k1": 4.0, "k2": 1.0})
+        self.rocprof("s", {"k2": 3.0, "k1": 2.0})
+        run = self.run_command("r", "s", "--sheets", "ops_summary", "-o", "x.xlsx", "--output_csvs_dir", "x")
+        self.assertIn("note: kernel_summary stands in for ops_summary: r has none", run.stderr)
+        self.assertEqual(list(self.folder("x")), ["kernel_summary.csv"])
+        self.assertEqual(self.folder("x")["kernel_summary.csv"].splitlines(), [
+            "name,Total Kernel Time (ms)__s_diff,Total Kernel Time (ms)__s_pct,Mean Kernel Time (µs)__s_diff,"
+            "Mean Kernel Time (µs)__s_pct,Count__s_diff,Count__s_pct,r::Count,r::Mean Kernel Time (µs),"
+            "r::Total Kernel Time (ms),s::Count,s::Mean Kernel Time (µs),s::Total Kernel Time (ms)",
+            "k1,-2.0,-50.0,-1000.0,-50.0,0,0.0,2,2000.0,4.0,2,1000.0,2.0",
+            "k2,2.0,200.0,1000.0,200.0,0,0.0,2,500.0,1.0,2,1500.0,3.0"])
+
+    def test_wrong_usage(self):
+        self.fails("at least two reports are needed", "a.json", status=2)
+        self.fails("as many names as there are reports", "a.json", "b.json", "--names", "x", status=2)
+        self.fails("two reports are called 'a'", "a.json", "./a.json", status=2)
+        self.fails("unknown sheets 'everything'", "a.json", "b.json", "--sheets", "everything", status=2)
+        self.fails("this is one of the reports", "a.json", "b.json", "-o", "a.json", status=2)
+        self.assertEqual(self.run_command("--help").stderr, "")
+
+    def test_broken_reports_give_one_line(self):
+        self.report("a")
+        with open(self.path("text.xlsx"), "w", encoding="utf-8") as f:
+            f.write("name,time\n")
+        with open(self.path("a.xlsx"), "rb") as f:
+            whole = f.read()
+        with open(self.path("cut.xlsx"), "wb") as f:
+            f.write(whole[:-200])
+        with zipfile.ZipFile(self.path("empty.xlsx"), "w") as z:
+            z.writestr("[Content_Types].xml", "<Types/>")
+        with open(self.path("old.xlsx"), "wb") as f:
+            f.write(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")
+        os.mkdir(self.path("nothing"))
+        os.mkdir(self.path("words"))
+        with open(self.path("words/gpu_timeline.csv"), "w", encoding="utf-8") as f:
+            f.write("type,time ms\nbusy_time,soon\n")
+        for name, line in (("text.xlsx", "text.xlsx: is no workbook, or a damaged one"),
+                           ("cut.xlsx", "cut.xlsx: is no workbook, or a damaged one"),
+                           ("empty.xlsx", "empty.xlsx: part _rels/.rels is missing"),
+                           ("old.xlsx", "old.xlsx: is an old .xls file or one with a password"),
+                           ("nothing", "nothing: the folder has no .csv file"),
+                           ("words", "words: sheet 'gpu_timeline', column 'time ms': 'soon' is not a number"),
+                           ("absent.xlsx", "absent.xlsx: cannot open")):
+            self.fails(line, "a_csv", name, "-o", "x.xlsx", "--output_csvs_dir", "x", status=3)
+            self.assertFalse(os.path.exists(self.path("x.xlsx")) or os.path.exists(self.path("x")))
+
+    def test_the_name_of_the_python_tool(self):
+        alias = self.path("TraceLens_compare_perf_reports_pytorch")
+        os.symlink(BINARY, alias)
+        self.run_command("a.json", "b.json", "--sheets", "gpu_timeline", "ops_all", command=(alias,))
+        self.assertTrue(os.path.exists(self.path("comparison.xlsx")))
+
+
+if __name__ == "__main__":
+    BINARY = os.path.abspath(sys.argv[1])
+    unittest.main(argv=sys.argv[:1] + sys.argv[2:])
