@@ -181,16 +181,17 @@ int tl__perf_model_at(tl_analyzer *a, tl_row event, const tl_perf_model **out, b
 int tl__perf_category_at(tl_analyzer *a, tl_row event, tl_str name, tl_str first_kernel, tl_str *out)
 {
 	const tl_perf_model *of_name, *at_event;
-	const char *category = tl__analyzer_category(a, name, first_kernel);
 	*out = tl__analyzer_category_id(a, name, first_kernel);
 	if (*out == TL_STR_FAIL)
 		return TL_ENOMEM;
 	if (name != a->store->name[event]) /* a synthetic row: named otherwise */
 		return 0;
 	TL_TRY(tl__perf_model_of(a, name, &of_name, NULL));
+	if (!of_name || !tl__perf_model_outside_steps(of_name))
+		return 0;
 	TL_TRY(tl__perf_model_at(a, event, &at_event, NULL));
 	/* a category that was set for the name stays */
-	if (of_name == at_event || strcmp(category, of_name->category) != 0)
+	if (of_name == at_event || strcmp(tl__str(a->strings, *out), of_name->category) != 0)
 		return 0;
 	*out = tl__interns(a->strings, at_event->category);
 	return *out == TL_STR_FAIL ? TL_ENOMEM : 0;
