@@ -150,6 +150,7 @@ tree(function(t)
     for _, backward in ipairs(backward_modules(module)) do
       backward:set_arg("_ln_input_shape", module.dims[1])
       backward:set_arg("_ln_weight_shape", module.dims[2])
+      backward:set_arg("_ln_bias_shape", module.dims[3] or {})
     end
   end
 end)
@@ -231,11 +232,11 @@ local function layer_norm(op)
   })
 end
 
-local function layer_norm_backward(input, weight, dtype)
+local function layer_norm_backward(input, weight, bias, dtype)
   return builtin("aten::native_layer_norm_backward", {
     dims = { input, input, {}, {}, {}, weight, weight },
     types = { dtype, dtype },
-    concrete = { "", "", brackets(weight), "", "", "", "", "[True, True, True]" },
+    concrete = { "", "", brackets(weight), "", "", "", "", bias and #bias > 0 and "[True, True, True]" or "[True, True, False]" },
   })
 end
 
@@ -248,7 +249,7 @@ model {
   category = "NORM_bwd",
   sheet = "Normalization",
   eval = function(op)
-    return layer_norm_backward(op.dims[1], op.dims[2], op.types[1])
+    return layer_norm_backward(op.dims[1], op.dims[2], op.dims[3], op.types[1])
   end,
 }
 
@@ -259,7 +260,7 @@ model {
   eval = function(op)
     local input, weight = op.extra._ln_input_shape, op.extra._ln_weight_shape
     if not input or not weight then return nil end -- no forward was found: nobody knows the shapes
-    return layer_norm_backward(input, weight, op.types[1])
+    return layer_norm_backward(input, weight, op.extra._ln_bias_shape, op.types[1])
   end,
 }
 

@@ -61,6 +61,11 @@ TL_API const char *tl_arch_spec(const tl_arch *arch, size_t index);
  * NULL); 0 when neither is.
  */
 TL_API double tl_arch_rate(const tl_arch *arch, const char *spec, bool *is_peak);
+/**
+ * Where that rate comes from, as the file's `sources` say; "" when they do not, or there is no rate. Lives as long as
+ * the architecture.
+ */
+TL_API const char *tl_arch_source(const tl_arch *arch, const char *spec);
 
 /* ---- models without a trace ---- */
 

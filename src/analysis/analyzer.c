@@ -221,12 +221,16 @@ static int check_unused(const tl_analyzer *a, tl_error *err)
 
 int tl_analyzer_register_model(tl_analyzer *a, const tl_model_desc *model, tl_error *err)
 {
+	if (!a || !model)
+		return tl__fail(err, TL_EINVAL, "an analyser and a model are needed");
 	TL_TRY(check_unused(a, err));
 	return tl__models_add(&a->models, model, err);
 }
 
 int tl_analyzer_set_category(tl_analyzer *a, const char *name, const char *category_name, tl_error *err)
 {
+	if (!a)
+		return tl__fail(err, TL_EINVAL, "an analyser is needed");
 	TL_TRY(check_unused(a, err));
 	return tl__models_set_category(&a->models, name, category_name, err);
 }

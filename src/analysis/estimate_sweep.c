@@ -368,6 +368,8 @@ int tl_estimate_sweep(tl_table **out, const char *family, const tl_estimate_para
 {
 	sweep s = {.family = tl_estimate_family_find(family), .archs = archs, .n_archs = n_archs, .err = err};
 	*out = NULL;
+	if ((n && !params) || (n_archs && !archs))
+		return tl__fail(err, TL_EINVAL, "parameters or platforms are missing");
 	if (!s.family)
 		return tl__fail(err, TL_ENOTFOUND, "unknown model family '%s'", family ? family : "");
 	s.rows = n_archs ? n_archs : 1;

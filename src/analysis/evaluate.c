@@ -117,6 +117,8 @@ static int evaluate(const tl_model_question *q, tl_arena *arena, tl_item_fn each
 
 int tl_model_evaluate(const tl_model_question *question, tl_item_fn each, void *user, tl_error *err)
 {
+	if (!question || !question->name || !each || (question->n_kernels && !question->kernels))
+		return tl__fail(err, TL_EINVAL, "an operation's name and someone to tell the answer are needed");
 	tl_arena arena = {0};
 	int code = evaluate(question, &arena, each, user, err);
 	tl__arena_free(&arena);

@@ -283,6 +283,34 @@ static void declining_and_failing_leave_a_row_without_metrics(void **state)
 	}
 }
 
+static int ignore(void *user, const tl_item *item)
+{
+	(void)user, (void)item;
+	return 0;
+}
+
+/* NULL where something is needed is an error, not a crash. */
+static void nothing_is_no_argument(void **state)
+{
+	(void)state;
+	fixture f = begin();
+	tl_error err = TL_ERROR_INIT;
+	assert_int_equal(tl_analyzer_register_model(f.a, NULL, &err), TL_EINVAL);
+	assert_int_equal(tl_analyzer_register_model(f.a, NULL, NULL), TL_EINVAL);
+	assert_int_equal(tl_analyzer_register_model(NULL, &(tl_model_desc){0}, NULL), TL_EINVAL);
+	assert_int_equal(tl_analyzer_set_category(NULL, "a", "b", NULL), TL_EINVAL);
+	assert_int_equal(tl_analyzer_set_category(f.a, NULL, "b", NULL), TL_EINVAL);
+	assert_int_equal(tl_analyzer_set_category(f.a, "a", NULL, NULL), TL_EINVAL);
+	assert_false(tl_model_builtin_at(0, NULL));
+	assert_int_equal(tl_model_builtin(NULL, NULL, "aten::mm", NULL), TL_EINVAL);
+	assert_int_equal(tl_model_evaluate(NULL, ignore, NULL, NULL), TL_EINVAL);
+	assert_int_equal(tl_model_evaluate(&(tl_model_question){0}, ignore, NULL, NULL), TL_EINVAL);
+	assert_int_equal(tl_model_evaluate(&(tl_model_question){.name = "aten::mm"}, NULL, NULL, NULL), TL_EINVAL);
+	assert_false(tl_model_gemm_kernel(NULL, "x"));
+	assert_false(tl_model_gemm_kernel(&(tl_gemm_name){0}, NULL));
+	end(f);
+}
+
 static int too_many(void *user, const tl_model_input *in, tl_model_result *out, tl_error *err)
 {
 	(void)in, (void)err;
@@ -488,6 +516,7 @@ int main(void)
 		cmocka_unit_test(built_in_models_can_be_asked),
 		cmocka_unit_test(built_in_models_need_what_they_read),
 		cmocka_unit_test(a_failing_model_ends_the_table_with_its_own_error),
+		cmocka_unit_test(nothing_is_no_argument),
 		cmocka_unit_test(declining_and_failing_leave_a_row_without_metrics),
 		cmocka_unit_test(failing_setters_are_not_forgotten),
 		cmocka_unit_test(registrations_that_make_no_sense_are_refused),

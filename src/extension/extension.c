@@ -62,6 +62,8 @@ int tl_extension_open_memory(tl_extension **out, const char *text, size_t size, 
 			     const tl_extension_options *options, tl_error *err)
 {
 	*out = NULL;
+	if (!text || !label)
+		return tl__fail(err, TL_EINVAL, "an extension needs a text and a label");
 	if (ends_with(label, ".py"))
 		return tl__fail(err, TL_EUNSUPPORTED,
 				"%.240s: Python extension files work with the Python package; this command takes Lua "
@@ -120,6 +122,8 @@ int tl_extension_open(tl_extension **out, const char *path, const tl_extension_o
 {
 	tl_buf text = {0};
 	*out = NULL;
+	if (!path)
+		return tl__fail(err, TL_EINVAL, "an extension file needs a path");
 	int code = ends_with(path, ".py") ? 0 : read_file(&text, path, err);
 	if (code == 0)
 		code = tl_extension_open_memory(out, text.v ? text.v : "", text.n, path, options, err);
@@ -160,13 +164,13 @@ void tl_extension_free(tl_extension *x)
 
 const tl_hook *tl_extension_hook(tl_extension *x)
 {
-	return &x->hook;
+	return x ? &x->hook : NULL;
 }
 
 size_t tl_extension_notes(tl_extension *x)
 {
 	size_t failed = 0;
-	for (tl_lua_model *model = x->models; model; model = model->next) {
+	for (tl_lua_model *model = x ? x->models : NULL; model; model = model->next) {
 		if (!model->failures)
 			continue;
 		failed++;

@@ -82,6 +82,23 @@ static rate *find_rate(const tl_arch *arch, const char *spec)
 	return NULL;
 }
 
+/*
+ * Whether models can ask for a rate: "matrix_" or "vector_" and a precision, or the words that compiled Triton kernels
+ * have for one (fault T3 of spec 03).
+ */
+static bool is_spec(const char *text)
+{
+	static const char *const precisions[] = {
+		"fp64",  "fp32",  "tf32",  "xf32",  "fp16", "bf16", "fp8",    "bf8",      "fp6",  "fp4", "int4", "int8",
+		"int16", "int32", "int64", "float", "half", "byte", "double", "bfloat16", "char", "int", "long"};
+	if (strncmp(text, "matrix_", 7) != 0 && strncmp(text, "vector_", 7) != 0)
+		return false;
+	for (size_t i = 0; i < sizeof precisions / sizeof *precisions; i++)
+		if (!strcmp(text + 7, precisions[i]))
+			return true;
+	return false;
+}
+
 /* One of the two maps from compute spec to TFLOPS. */
 static int read_rates(tl_arch *arch, const char *key, bool achievable, tl_error *err)
 {
@@ -94,7 +111,12 @@ static int read_rates(tl_arch *arch, const char *key, bool achievable, tl_error 
 		const tl_value *spec = &map->items[2 * i];
 		char where[160];
 		double number;
-		snprintf(where, sizeof where, "%s: %s", key, spec->s);
+		snprintf(where, sizeof where, "%s: %.100s", key, spec->s);
+		if (!is_spec(spec->s))
+			return tl__fail(err, TL_EFORMAT,
+					"%s: this is no compute spec; 'matrix_' or 'vector_' and a precision such as "
+					"fp64, fp32, tf32, fp16, bf16, fp8, fp6, fp4 or int8 are needed, in lower case",
+					where);
 		TL_TRY(read_number(&number, &map->items[2 * i + 1], where, err));
 		if (number <= 0)
 			continue;
@@ -120,6 +142,25 @@ static const char *base_name(tl_arena *arena, const char *label)
 	return tl__arena_strndup(arena, name, n);
 }
 
+/* Figures that are looked up by tl_arch_number, and other names. Keys that mean nothing here are left alone. */
+static int check_others(const tl_value *root, tl_error *err)
+{
+	static const char *const numbers[] = {"num_cus", "freq_mhz", "gemm_units_per_cu", "l1_bw_gbps", "l2_bw_gbps"};
+	const tl_value *aliases = tl__value_get(root, "aliases");
+	double unused;
+	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+		TL_TRY(read_number(&unused, tl__value_get(root, numbers[i]), numbers[i], err));
+	if (!aliases || aliases->kind == TL_V_NONE)
+		return 0;
+	if (aliases->kind != TL_V_LIST)
+		return tl__fail(err, TL_EFORMAT, "aliases: a list of texts is needed, not %s", kind_name(aliases));
+	for (uint32_t i = 0; i < aliases->n; i++)
+		if (aliases->items[i].kind != TL_V_STRING)
+			return tl__fail(err, TL_EFORMAT, "aliases: a text is needed, not %s",
+					kind_name(&aliases->items[i]));
+	return 0;
+}
+
 static int read_fields(tl_arch *arch, const char *json, size_t size, const char *label, tl_error *err)
 {
 	int code = tl__value_parse(&arch->arena, json, size, false, &arch->root);
@@ -137,6 +178,7 @@ static int read_fields(tl_arch *arch, const char *json, size_t size, const char 
 	TL_TRY(read_text(&arch->note, arch->root, "note", "", err));
 	TL_TRY(read_number(&arch->bandwidth, tl__value_get(arch->root, "mem_bw_gbps"), "mem_bw_gbps", err));
 	TL_TRY(read_number(&arch->memory, tl__value_get(arch->root, "memory_gb"), "memory_gb", err));
+	TL_TRY(check_others(arch->root, err));
 	arch->bandwidth *= 1e9;
 	arch->memory *= 1e9;
 	TL_TRY(read_rates(arch, "max_achievable_tflops", true, err));
@@ -146,6 +188,8 @@ static int read_fields(tl_arch *arch, const char *json, size_t size, const char 
 int tl_arch_parse(tl_arch **out, const char *json, size_t size, const char *label, tl_error *err)
 {
 	*out = NULL;
+	if (!json || !label)
+		return tl__fail(err, TL_EINVAL, "a description of a GPU needs a text and a label");
 	tl_arch *arch = tl__calloc(1, sizeof *arch);
 	if (!arch)
 		return tl__nomem(err);
@@ -190,6 +234,8 @@ int tl_arch_load(tl_arch **out, const char *path, tl_error *err)
 {
 	tl_buf text = {0};
 	*out = NULL;
+	if (!path)
+		return tl__fail(err, TL_EINVAL, "a description of a GPU needs a path");
 	int code = read_file(&text, path, err);
 	if (code == 0)
 		code = tl_arch_parse(out, text.v ? text.v : "", text.n, path, err);
@@ -274,12 +320,12 @@ const char *tl_arch_bundled(size_t index)
 
 const char *tl_arch_name(const tl_arch *arch)
 {
-	return arch->name;
+	return arch ? arch->name : "";
 }
 
 const char *tl_arch_note(const tl_arch *arch)
 {
-	return arch->note;
+	return arch ? arch->note : "";
 }
 
 double tl_arch_bandwidth(const tl_arch *arch)
@@ -313,4 +359,42 @@ double tl_arch_rate(const tl_arch *arch, const char *spec, bool *is_peak)
 	if (is_peak)
 		*is_peak = r->achievable <= 0;
 	return r->achievable > 0 ? r->achievable : r->peak;
+}
+
+/* Whether a list such as "matrix_fp16, matrix_bf16" has a word. */
+static bool has_word(const char *list, const char *word)
+{
+	size_t n = strlen(word);
+	for (const char *at = list; (at = strstr(at, word)); at += n)
+		if ((at == list || strchr(" ,", at[-1])) && (!at[n] || strchr(" ,", at[n])))
+			return true;
+	return false;
+}
+
+/*
+ * Entries of `sources` say what they are for: "peak_tflops", "mem_bw_gbps, peak_tflops (dense)", or a map and some of
+ * its keys, "peak_tflops: vector_fp16". Those that name the spec go before those for the whole map.
+ */
+const char *tl_arch_source(const tl_arch *arch, const char *spec)
+{
+	bool is_peak;
+	const char *general = "";
+	if (!(tl_arch_rate(arch, spec, &is_peak) > 0))
+		return general;
+	const tl_value *sources = tl__value_get(arch->root, "sources");
+	const char *map = is_peak ? "peak_tflops" : "max_achievable_tflops";
+	for (size_t i = 0; i < tl__value_count(sources); i++) {
+		const tl_value *entry = tl__value_at(sources, i);
+		const char *about = tl__value_text(tl__value_get(entry, "for"));
+		const char *title = tl__value_text(tl__value_get(entry, "title"));
+		const char *at = about && title ? strstr(about, map) : NULL;
+		if (!at)
+			continue;
+		at += strlen(map);
+		if (*at == ':' && has_word(at + 1, spec))
+			return title;
+		if (*at != ':' || strstr(at, "all other"))
+			general = title;
+	}
+	return general;
 }

@@ -237,11 +237,84 @@ static void no_memory_is_an_error_and_no_leak(void **state)
 	}
 }
 
+static void what_is_wrong_is_named(void **state)
+{
+	static const struct {
+		const char *json, *message;
+	} wrong[] = {
+		{"{\"freq_mhz\": \"x\"}", "freq_mhz: a number is needed, not a text"},
+		{"{\"num_cus\": -3}", "num_cus: -3"},
+		{"{\"gemm_units_per_cu\": []}", "gemm_units_per_cu: a number is needed, not a list"},
+		{"{\"mem_bw_gbps\": -1}", "mem_bw_gbps: -1"},
+		{"{\"aliases\": \"x\"}", "aliases: a list of texts is needed, not a text"},
+		{"{\"aliases\": [1]}", "aliases: a text is needed, not a number"},
+		{"{\"peak_tflops\": {\"Matrix_BF16\": 1}}", "peak_tflops: Matrix_BF16: this is no compute spec"},
+		{"{\"max_achievable_tflops\": {\"matrix_bf61\": 1}}", "max_achievable_tflops: matrix_bf61: this is no"},
+		{"{\"peak_tflops\": {\"matrix_bf16\": -2}}", "peak_tflops: matrix_bf16: -2"},
+		{"{\"peak_tflops\": {\"bf16\": 2}}", "peak_tflops: bf16: this is no compute spec"},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+		tl_arch *arch;
+		tl_error err = TL_ERROR_INIT;
+		assert_int_equal(tl_arch_parse(&arch, wrong[i].json, strlen(wrong[i].json), "my.json", &err),
+				 TL_EFORMAT);
+		if (!strstr(err.message, wrong[i].message))
+			fail_msg("'%s' does not say '%s'", err.message, wrong[i].message);
+	}
+	tl_arch *arch;
+	static const char fine[] = "{\"Freq_MHz\": \"x\", \"peak_tflops\": {\"vector_bfloat16\": 2}}";
+	assert_int_equal(tl_arch_parse(&arch, fine, strlen(fine), "my.json", NULL), 0);
+	tl_arch_free(arch);
+}
+
+static void rates_name_their_sources(void **state)
+{
+	static const struct {
+		const char *gpu, *spec, *source;
+	} cases[] = {{"MI300X", "matrix_bf16", "Measuring Max-Achievable"},
+		     {"MI300X", "vector_fp32", "TraceLens"},
+		     {"MI300X", "matrix_tf32", "MI300X Accelerator Data Sheet"},
+		     {"MI250X", "vector_bf16", "derived"},
+		     {"MI250X", "matrix_bf16", "MI200 Series"}};
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		tl_arch *arch = find(cases[i].gpu);
+		if (!strstr(tl_arch_source(arch, cases[i].spec), cases[i].source))
+			fail_msg("%s %s: '%s'", cases[i].gpu, cases[i].spec, tl_arch_source(arch, cases[i].spec));
+		assert_string_equal(tl_arch_source(arch, "vector_fp4"), "");
+		tl_arch_free(arch);
+	}
+	/* each rate of a bundled file has one */
+	for (size_t i = 0; tl_arch_bundled(i); i++) {
+		tl_arch *arch = find(tl_arch_bundled(i));
+		for (size_t k = 0; tl_arch_spec(arch, k); k++)
+			if (!*tl_arch_source(arch, tl_arch_spec(arch, k)))
+				fail_msg("%s: %s", tl_arch_bundled(i), tl_arch_spec(arch, k));
+		tl_arch_free(arch);
+	}
+}
+
+static void nothing_is_no_platform(void **state)
+{
+	(void)state;
+	tl_arch *arch;
+	assert_int_equal(tl_arch_parse(&arch, NULL, 0, "x", NULL), TL_EINVAL);
+	assert_int_equal(tl_arch_parse(&arch, "{}", 2, NULL, NULL), TL_EINVAL);
+	assert_int_equal(tl_arch_load(&arch, NULL, NULL), TL_EINVAL);
+	assert_string_equal(tl_arch_name(NULL), "");
+	assert_string_equal(tl_arch_note(NULL), "");
+	assert_string_equal(tl_arch_source(NULL, "x"), "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_are_matched_as_people_write_them),
 		cmocka_unit_test(an_unknown_name_is_answered_with_the_list),
+		cmocka_unit_test(what_is_wrong_is_named),
+		cmocka_unit_test(rates_name_their_sources),
+		cmocka_unit_test(nothing_is_no_platform),
 		cmocka_unit_test(figures_are_those_of_their_sources),
 		cmocka_unit_test(every_bundled_platform_is_complete),
 		cmocka_unit_test(a_file_of_a_user_needs_little),

@@ -52,6 +52,8 @@ static int read_given(tl_estimate_in *a, const tl_estimate_param *params, size_t
 {
 	for (size_t i = 0; i < n; i++) {
 		const tl_estimate_param *p = &params[i];
+		if (!p->name)
+			return tl__fail(err, TL_EINVAL, "parameter %zu has no name", i + 1);
 		ptrdiff_t index = tl__estimate_find(a->family, p->name);
 		if (index >= 0) {
 			TL_TRY(tl__estimate_read(&a->value[index], &a->family->params[index], p, err));
@@ -103,6 +105,8 @@ int tl_estimate(tl_estimate_result *out, const char *family, const tl_estimate_p
 		const tl_arch *arch, tl_error *err)
 {
 	const tl_estimate_entry *entry = find_entry(family);
+	if (!out || (n && !params))
+		return tl__fail(err, TL_EINVAL, "a result and parameters are needed");
 	if (!entry)
 		return tl__fail(err, TL_ENOTFOUND, "unknown model family '%s'", family ? family : "");
 	tl_estimate_in a = {.family = &entry->family};
@@ -135,6 +139,8 @@ int tl_estimate(tl_estimate_result *out, const char *family, const tl_estimate_p
 int tl_estimate_tiling(double *tile, double *wave, double m, double n, double tile_m, double tile_n, double num_cus,
 		       tl_error *err)
 {
+	if (!tile || !wave)
+		return tl__fail(err, TL_EINVAL, "places for both efficiencies are needed");
 	if (!(m > 0 && n > 0 && tile_m > 0 && tile_n > 0 && num_cus > 0)) /* written so that NaN fails */
 		return tl__fail(err, TL_EINVAL, "sizes, tiles and compute units must be above 0");
 	double down = ceil(m / tile_m), across = ceil(n / tile_n), tiles = down * across;
@@ -146,6 +152,8 @@ int tl_estimate_tiling(double *tile, double *wave, double m, double n, double ti
 int tl_estimate_softmax_time(double *out, const tl_arch *arch, double m, double n, double bytes_per_element,
 			     double batch, bool force_to_l1, bool backward, double num_cus, tl_error *err)
 {
+	if (!out || !arch)
+		return tl__fail(err, TL_EINVAL, "a GPU and a place for the time are needed");
 	const char *bandwidth_key = force_to_l1 ? "l1_bw_gbps" : "mem_bw_gbps";
 	double units = tl_arch_number(arch, "gemm_units_per_cu"), mhz = tl_arch_number(arch, "freq_mhz");
 	double cus = num_cus > 0 ? num_cus : tl_arch_number(arch, "num_cus");

@@ -23,6 +23,11 @@
 	}
 #define SHAPE(name, fallback, meaning)                              \
 	{                                                           \
+		name, TL_ESTIMATE_SHAPE, fallback, meaning, 1, NULL \
+	}
+/* the same of what may be 0 */
+#define AMOUNTS(name, fallback, meaning)                            \
+	{                                                           \
 		name, TL_ESTIMATE_SHAPE, fallback, meaning, 0, NULL \
 	}
 #define DTYPE(name, fallback, meaning)                              \
@@ -40,6 +45,12 @@
 		{#name, title, __VA_ARGS__, name##_params, sizeof name##_params / sizeof *name##_params}, name \
 	}
 #define NO_BACKWARD NULL, NULL
+
+#define DTYPE_COMPUTE                                                                                                 \
+	DTYPE("dtype_compute", "",                                                                                    \
+	      "that the unit computes in, for the compute spec; without it fp4 when the second operand is fp4, else " \
+	      "that "                                                                                                 \
+	      "of the first")
 
 #define TL_UNKNOWN_TYPE ((tl_number_type){0, NULL})
 
@@ -83,6 +94,13 @@ static inline void rate(tl_estimate_cost *out, const char *unit, tl_number_type 
 {
 	out->unit = unit;
 	out->precision = type.precision;
+}
+
+/* Of operands that differ: fp4 weights are multiplied as fp4, as operations of a trace are counted. */
+static inline tl_number_type computing(const tl_estimate_in *a, tl_number_type first, tl_number_type second)
+{
+	bool fp4 = second.precision && !strcmp(second.precision, "fp4");
+	return operand(a, "dtype_compute", fp4 ? second : first);
 }
 
 /* Bytes unless a size that they depend on is unknown. */

@@ -15,10 +15,11 @@ static const tl_estimate_param_info gemm_params[] = {
 	INT("B", "1", "products in a batch"),
 	FLAG("bias", "false", "a vector of N elements is added"),
 	DTYPE("dtype", "bf16", "of A, and of what has no dtype of its own"),
-	DTYPE("dtype_A", "", "of A; it selects the compute spec"),
+	DTYPE("dtype_A", "", "of A"),
 	DTYPE("dtype_B", "", "of B"),
 	DTYPE("dtype_out", "", "of the result; without it that of A, but 2 bytes for fp8, fp6 and fp4, 4 for int8"),
 	DTYPE("dtype_bias", "", "of the bias; without it that of the result"),
+	DTYPE_COMPUTE,
 	COUNT("scale_block", "0", "values along K that share a scale of one byte (32 for MXFP4); 0: no scales"),
 };
 
@@ -34,7 +35,7 @@ static const char *gemm(const tl_estimate_in *a, tl_estimate_cost *out)
 		bytes += tl__gemm_scale_bytes(m, n, k, block, 1, 1);
 	out->flops = batch * (a->backward ? tl__gemm_flops_bwd(m, n, k, bias) : tl__gemm_flops(m, n, k, bias));
 	out->bytes = batch * known(bytes, ta.size, tb.size) + known(0, to.size, bias ? tbias.size : 1);
-	rate(out, "matrix", ta);
+	rate(out, "matrix", computing(a, ta, tb));
 	return NULL;
 }
 
@@ -78,6 +79,8 @@ static const tl_estimate_param_info sdpa_params[] = {
 	DTYPE("dtype", "bf16", "of all tensors"),
 };
 
+static const char uneven_heads[] = "H_Q must be a multiple of H_KV: each head of keys serves as many heads of queries";
+
 static tl_sdpa read_sdpa(const tl_estimate_in *a)
 {
 	tl_sdpa s = {.batch = 1, .causal = flag(a, "causal"), .flash = flag(a, "flash")};
@@ -100,6 +103,8 @@ static void sdpa_bytes(const tl_estimate_in *a, const tl_sdpa *s, tl_estimate_co
 static const char *sdpa(const tl_estimate_in *a, tl_estimate_cost *out)
 {
 	tl_sdpa s = read_sdpa(a);
+	if (s.h_q % s.h_kv)
+		return uneven_heads;
 	s.batch = (int64_t)num(a, "B");
 	double batch = (double)s.batch, n_q = (double)s.n_q, n_kv = (double)s.n_kv;
 	out->flops = a->backward ? tl__sdpa_flops_bwd(&s, batch, n_q, n_kv) : tl__sdpa_flops(&s, batch, n_q, n_kv);
@@ -126,6 +131,8 @@ static const char *sdpa_varlen(const tl_estimate_in *a, tl_estimate_cost *out)
 	p.max_q = num(a, "max_seqlen_q");
 	p.max_kv = num_or(a, "max_seqlen_kv", p.max_q);
 	double seqs = (double)p.seqs_q;
+	if (p.a.h_q % p.a.h_kv)
+		return uneven_heads;
 	if (p.max_q > (double)p.a.n_q || p.max_kv > (double)p.a.n_kv)
 		return "the longest sequence is longer than all together";
 	if (p.max_q * seqs < (double)p.a.n_q || p.max_kv * seqs < (double)p.a.n_kv)
@@ -164,6 +171,8 @@ static const char *sdpa_serving(const tl_estimate_in *a, tl_estimate_cost *out)
 	double h_q = num(a, "H_Q"), h_kv = num_or(a, "H_KV", h_q), d_qk = num(a, "d_h_qk"),
 	       d_v = num_or(a, "d_h_v", d_qk);
 	tl_number_type q = dtype(a), kv = operand(a, "dtype_kv", q);
+	if (fmod(h_q, h_kv) > 0)
+		return uneven_heads;
 	if (!(s.c_sq > 0) && !(s.g_sq > 0))
 		return "a step needs new tokens: c_sq or g_sq";
 	if (s.c_sk < s.c_sq || s.g_sk < s.g_sq)
@@ -179,11 +188,11 @@ static const char *sdpa_serving(const tl_estimate_in *a, tl_estimate_cost *out)
 static const tl_estimate_param_info conv_params[] = {
 	SHAPE("input", NULL, "N x C x spatial sizes"),
 	SHAPE("filter", NULL, "C_out x C/groups x kernel sizes; transposed: C x C_out/groups x kernel sizes"),
-	SHAPE("stride", "1", "one size, or one for each spatial dimension"),
-	SHAPE("padding", "0", "likewise, on both sides"),
-	SHAPE("dilation", "1", "likewise"),
+	AMOUNTS("stride", "1", "one size, or one for each spatial dimension"),
+	AMOUNTS("padding", "0", "likewise, on both sides"),
+	AMOUNTS("dilation", "1", "likewise"),
 	FLAG("transposed", "false", "the transposed convolution"),
-	SHAPE("output_padding", "0", "likewise, of a transposed convolution"),
+	AMOUNTS("output_padding", "0", "likewise, of a transposed convolution"),
 	INT("groups", "1", "groups of channels that do not see each other"),
 	FLAG("bias", "false", "a vector of C_out elements is added"),
 	SHAPE("output", "", "shape of the result; without it computed from the others"),
@@ -313,8 +322,9 @@ static const tl_estimate_param_info moe_params[] = {
 	INT("experts", NULL, "experts"),
 	INT("topk", NULL, "experts that a token is sent to"),
 	FLAG("gated", "true", "the first layer has two halves, one gates the other"),
-	DTYPE("dtype", "bf16", "of tokens; it selects the compute spec"),
+	DTYPE("dtype", "bf16", "of tokens"),
 	DTYPE("dtype_w", "", "of weights; without it dtype"),
+	DTYPE_COMPUTE,
 	DTYPE("dtype_out", "", "of the result; without it dtype, but 2 bytes for fp8, fp6 and fp4, 4 for int8"),
 };
 
@@ -335,7 +345,7 @@ static const char *moe(const tl_estimate_in *a, tl_estimate_cost *out, double (*
 		return "a token cannot be sent to more experts than there are";
 	out->flops = flops(&m);
 	out->bytes = known(known(bytes(&m), in.size, w.size), to.size, 1);
-	rate(out, "matrix", in);
+	rate(out, "matrix", computing(a, in, w));
 	return NULL;
 }
 

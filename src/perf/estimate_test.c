@@ -201,6 +201,8 @@ static const call calls[] = {
 
 /* Where we say something else: causal attention over unequal lengths, which the reference refuses (fault A4). */
 enum { CAUSAL_UNEQUAL = 918 };
+/* Twelve heads of queries for five of keys, which the reference counts although no such attention exists. */
+enum { UNEVEN_HEADS = 919 };
 
 static int64_t as_number(const tl_value *v)
 {
@@ -242,7 +244,12 @@ static void run_call(const call *c, int id, const tl_value *line)
 		params[n++] = number("G", 1); /* FLOPs do not depend on it */
 	tl_estimate_result r;
 	tl_error err = TL_ERROR_INIT;
-	if (tl_estimate(&r, c->family, params, n, NULL, &err) < 0)
+	int code = tl_estimate(&r, c->family, params, n, NULL, &err);
+	if (id == UNEVEN_HEADS) {
+		assert_int_equal(code, TL_EINVAL);
+		return;
+	}
+	if (code < 0)
 		fail_msg("#%d %s: %s", id, c->api, err.message);
 	double expected = as_double(tl__value_get(line, "result")), actual = c->bytes ? r.bytes : r.flops;
 	if (id == CAUSAL_UNEQUAL)
@@ -447,6 +454,59 @@ static void tiling_is_told_by_tiles_and_waves(void **state)
 
 /* ---- what makes no sense ---- */
 
+/* Sizes of one value as the names say: 2 bytes of bf16, one of fp8, half of fp4. */
+static void dtypes_have_many_names(void **state)
+{
+	static const struct {
+		const char *name, *spec;
+		double bytes; /* of 2 x 2 values, three times */
+	} names[] = {{"torch.bfloat16", "matrix_bf16", 24},
+		     {"bfloat16", "matrix_bf16", 24},
+		     {"torch.float16", "matrix_fp16", 24},
+		     {"half", "matrix_fp16", 24},
+		     {"float32", "matrix_fp32", 48},
+		     {"torch.float64", "matrix_fp64", 96},
+		     {"e4m3", "matrix_fp8", 16},
+		     {"e5m2", "matrix_fp8", 16},
+		     {"float8_e4m3fn", "matrix_fp8", 16},
+		     {"torch.float8_e5m2", "matrix_fp8", 16},
+		     {"mxfp4", "matrix_fp4", 12},
+		     {"MXFP4", "matrix_fp4", 12}};
+	(void)state;
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		tl_estimate_result r;
+		tl_error err = TL_ERROR_INIT;
+		char line[64];
+		snprintf(line, sizeof line, "M=2 N=2 K=2 dtype=%s", names[i].name);
+		if (estimate(&r, "gemm", line, NULL, &err) < 0)
+			fail_msg("%s: %s", names[i].name, err.message);
+		assert_string_equal(r.compute_spec, names[i].spec);
+		assert_true(r.bytes == names[i].bytes);
+	}
+}
+
+/* Weights of fp4 are multiplied as fp4, as operations of a trace are counted; a parameter says otherwise. */
+static void unlike_operands_have_one_compute_spec(void **state)
+{
+	static const struct {
+		const char *family, *line, *spec;
+	} cases[] = {
+		{"gemm", "M=2 N=2 K=2 dtype=bf16 dtype_B=fp4", "matrix_fp4"},
+		{"gemm", "M=2 N=2 K=2 dtype=bf16 dtype_B=fp8", "matrix_bf16"},
+		{"gemm", "M=2 N=2 K=2 dtype=bf16 dtype_B=fp4 dtype_compute=bf16", "matrix_bf16"},
+		{"moe_fused", "tokens=2 hidden=2 inter=2 experts=2 topk=1 dtype=bf16 dtype_w=mxfp4", "matrix_fp4"},
+		{"moe_up", "tokens=2 hidden=2 inter=2 experts=2 topk=1 dtype=bf16 dtype_w=0.5", "matrix_bf16"},
+		{"moe_down", "tokens=2 hidden=2 inter=2 experts=2 topk=1 dtype_w=fp4 dtype_compute=fp8", "matrix_fp8"}};
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		tl_estimate_result r;
+		tl_error err = TL_ERROR_INIT;
+		if (estimate(&r, cases[i].family, cases[i].line, NULL, &err) < 0)
+			fail_msg("%s: %s", cases[i].line, err.message);
+		assert_string_equal(r.compute_spec, cases[i].spec);
+	}
+}
+
 static void nonsense_is_refused_by_name(void **state)
 {
 	static const struct {
@@ -486,7 +546,15 @@ static void nonsense_is_refused_by_name(void **state)
 		{"sdpa_serving", "H_Q=1 d_h_qk=1 g_sq=4 g_sk=2", TL_EINVAL, "fewer keys"},
 		{"sdpa_varlen", "N_Q=10 H_Q=1 d_h_qk=1 num_seqs=2 max_seqlen_q=11", TL_EINVAL, "longer than all"},
 		{"sdpa_varlen", "N_Q=10 H_Q=1 d_h_qk=1 num_seqs=2 max_seqlen_q=4", TL_EINVAL, "do not make up"},
-		{"normalization", "shape=4x0", TL_EINVAL, "no channels"},
+		{"normalization", "shape=4x0", TL_EINVAL, "shape: 0 is no size"},
+		{"unary", "shape=0", TL_EINVAL, "shape: 0 is no size"},
+		{"normalization", "shape=4x8 channels=5", TL_EINVAL, "no multiple of the channels"},
+		{"rmsnorm", "shape=4x8 channels=5", TL_EINVAL, "no multiple of the channels"},
+		{"sdpa", "N_Q=8 H_Q=8 H_KV=3 d_h_qk=64", TL_EINVAL, "sdpa: H_Q must be a multiple of H_KV"},
+		{"sdpa", "N_Q=8 H_Q=8 H_KV=16 d_h_qk=64", TL_EINVAL, "sdpa: H_Q must be a multiple of H_KV"},
+		{"sdpa_varlen", "N_Q=8 H_Q=8 H_KV=3 d_h_qk=64 num_seqs=1 max_seqlen_q=8", TL_EINVAL,
+		 "multiple of H_KV"},
+		{"sdpa_serving", "H_Q=8 H_KV=3 d_h_qk=64 g_sq=1 g_sk=1", TL_EINVAL, "multiple of H_KV"},
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -544,6 +612,8 @@ int main(void)
 		cmocka_unit_test(times_and_bound_come_from_the_platform),
 		cmocka_unit_test(softmax_time_names_what_is_missing),
 		cmocka_unit_test(tiling_is_told_by_tiles_and_waves),
+		cmocka_unit_test(dtypes_have_many_names),
+		cmocka_unit_test(unlike_operands_have_one_compute_spec),
 		cmocka_unit_test(nonsense_is_refused_by_name),
 		cmocka_unit_test(extremes_are_answered),
 	};

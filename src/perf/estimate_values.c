@@ -26,8 +26,24 @@ const char *tl_estimate_dtype(size_t index)
 	return index < sizeof dtypes / sizeof *dtypes ? dtypes[index].name : NULL;
 }
 
+/* Other names of these, as frameworks and papers write them. */
+static const struct {
+	const char *name, *meant;
+} aliases[] = {
+	{"float64", "fp64"}, {"double", "fp64"},   {"float32", "fp32"}, {"float", "fp32"}, {"float16", "fp16"},
+	{"half", "fp16"},    {"bfloat16", "bf16"}, {"float8", "fp8"},   {"e4m3", "fp8"},   {"e5m2", "fp8"},
+	{"e4m3fn", "fp8"},   {"e4m3fnuz", "fp8"},  {"e5m2fnuz", "fp8"}, {"mxfp8", "fp8"},  {"mxfp6", "fp6"},
+	{"e2m3", "fp6"},     {"e3m2", "fp6"},      {"mxfp4", "fp4"},    {"nvfp4", "fp4"},  {"e2m1", "fp4"},
+	{"float4", "fp4"},   {"long", "int64"},    {"short", "int16"},
+};
+
 bool tl__estimate_read_dtype(tl_number_type *out, const char *text)
 {
+	if (!strncasecmp(text, "torch.", 6))
+		text += 6;
+	for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
+		if (!strcasecmp(aliases[i].name, text))
+			text = aliases[i].meant;
 	for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)
 		if (!strcasecmp(dtypes[i].name, text)) {
 			*out = (tl_number_type){dtypes[i].size, dtypes[i].precision};
@@ -124,9 +140,7 @@ static int read_shape(tl_shape *out, const tl_estimate_param_info *info, const t
 	if (p->kind == TL_ESTIMATE_TEXT) {
 		if (!parse_shape(out, p->text))
 			return tl__fail(err, TL_EINVAL, "%s: '%s' is no shape such as 8x64x56x56", info->name, p->text);
-		return 0;
-	}
-	if (p->kind == TL_ESTIMATE_NUMBER) {
+	} else if (p->kind == TL_ESTIMATE_NUMBER) {
 		out->rank = 1;
 		out->dim[0] = p->number;
 	} else {
@@ -138,7 +152,7 @@ static int read_shape(tl_shape *out, const tl_estimate_param_info *info, const t
 			out->dim[i] = p->sizes[i];
 	}
 	for (size_t i = 0; i < out->rank; i++)
-		if (out->dim[i] < 0 || out->dim[i] > TL_MAX_DIM)
+		if (out->dim[i] < info->min || out->dim[i] > TL_MAX_DIM)
 			return tl__fail(err, TL_EINVAL, "%s: %lld is no size of a dimension", info->name,
 					(long long)out->dim[i]);
 	return 0;
@@ -158,7 +172,8 @@ static int read_dtype(tl_number_type *out, const tl_estimate_param_info *info, c
 	return tl__fail(err, TL_EINVAL,
 			"%s: unknown dtype '%s'; there are fp64, fp32, tf32, fp16, bf16, fp8, fp6, fp4, int8 and other "
 			"integers, "
-			"PyTorch's names (c10::BFloat16), and bytes per element",
+			"PyTorch's names (c10::BFloat16, torch.bfloat16, float8_e4m3fn), mxfp4, e4m3 and the like, and "
+			"bytes per element",
 			info->name, p->text);
 }
 

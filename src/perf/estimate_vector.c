@@ -170,6 +170,7 @@ static tl_norm read_norm(const tl_estimate_in *a)
 }
 
 static const char no_channels[] = "there are no channels";
+static const char uneven_channels[] = "the elements of the shape are no multiple of the channels";
 
 static const char *normalization(const tl_estimate_in *a, tl_estimate_cost *out)
 {
@@ -177,6 +178,8 @@ static const char *normalization(const tl_estimate_in *a, tl_estimate_cost *out)
 	tl_number_type in = dtype(a), to = operand(a, "dtype_out", in);
 	if (!(n.channels > 0))
 		return no_channels;
+	if (fmod(n.elements, n.channels) > 0)
+		return uneven_channels;
 	out->flops = a->backward ? tl__norm_flops_bwd(&n) : tl__norm_flops(&n);
 	out->bytes =
 		known(a->backward ? tl__norm_bytes_bwd(&n, in.size, to.size) : tl__norm_bytes(&n, in.size, to.size),
@@ -191,6 +194,8 @@ static const char *rmsnorm(const tl_estimate_in *a, tl_estimate_cost *out)
 	tl_number_type in = dtype(a), to = operand(a, "dtype_out", in);
 	if (!(n.channels > 0))
 		return no_channels;
+	if (fmod(n.elements, n.channels) > 0)
+		return uneven_channels;
 	out->flops = a->backward ? tl__rms_flops_bwd(&n) : tl__rms_flops(&n);
 	out->bytes = known(a->backward ? tl__rms_bytes_bwd(&n, in.size, to.size) : tl__rms_bytes(&n, in.size, to.size),
 			   in.size, to.size);

@@ -94,6 +94,8 @@ bool tl__gemm_kernel(tl_gemm_kernel *out, const char *name)
 bool tl_model_gemm_kernel(tl_gemm_name *out, const char *kernel)
 {
 	tl_gemm_kernel name;
+	if (!out || !kernel)
+		return false;
 	bool known = tl__gemm_kernel(&name, kernel);
 	*out = (tl_gemm_name){name.trans_a, name.trans_b, name.mt_m, name.mt_n, name.depth_u};
 	return known;

@@ -141,10 +141,14 @@ static int list_ops(tl_perf_result *out, double *per_element, const char *kernel
 	return 0;
 }
 
+static const char negative_size[] = "a kernel's size is negative";
+
 /* From what Inductor wrote about the kernel; reductions write their last tensor once a row. */
 static int model_compiled(const tl_triton_kernel *kernel, tl_perf_result *out)
 {
 	double x = (double)kernel->xnumel, r = (double)kernel->rnumel;
+	if (kernel->xnumel < 0 || kernel->rnumel < 0)
+		return tl__perf_fail(out, negative_size);
 	double all_but_last = kernel->bytes - kernel->last_bytes, bytes;
 	if (kernel->rnumel > 1)
 		bytes = all_but_last * x * r + kernel->last_bytes * x;
@@ -192,6 +196,8 @@ int tl__model_triton(const tl_perf_input *in, tl_arena *arena, tl_perf_result *o
 		return model_without_args(in, out);
 	bool pointwise = !strncmp(name, "triton_poi_", 11), two = !pointwise && scalars >= 2;
 	int64_t xnumel = two ? last[0] : last[1], rnumel = two ? last[1] : 1;
+	if (xnumel < 0 || rnumel < 0)
+		return tl__perf_fail(out, negative_size);
 
 	double bytes = 0, per_element;
 	int first_size = -1;

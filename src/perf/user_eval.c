@@ -56,7 +56,14 @@ int tl__model_eval(const tl_perf_model *model, const tl_perf_input *in, tl_arena
 {
 	if (!model->eval)
 		return call((const tl_user_model *)(const void *)model, in, arena, out, err);
-	return model->eval(in, arena, out) < 0 ? tl__nomem(err) : 0;
+	if (model->eval(in, arena, out) < 0)
+		return tl__nomem(err);
+	const tl_perf_cost *costs[] = {&out->flops, &out->bytes, &out->flops_bwd, &out->bytes_bwd};
+	for (size_t i = 0; i < 4 && out->status == TL_PERF_OK; i++)
+		if (costs[i]->status == TL_PERF_OK && costs[i]->known &&
+		    (!isfinite(costs[i]->value) || costs[i]->value < 0))
+			return tl__perf_fail(out, "arguments that make no sense: FLOPs or bytes below 0");
+	return 0;
 }
 
 /* ---- reading ---- */
@@ -311,6 +318,8 @@ uint32_t tl__model_missing_reads(const tl_perf_model *model, uint32_t reads)
 
 int tl_model_builtin(tl_model_result *out, const tl_model_input *in, const char *name, tl_error *err)
 {
+	if (!out || !in)
+		return tl__fail(err, TL_EINVAL, "an input and a result are needed");
 	const tl_perf_model *model = name ? tl__perf_model(name, strlen(name)) : NULL;
 	if (!model)
 		return tl__fail(err, TL_ENOTFOUND, "there is no built-in model of '%.200s'", name ? name : "");

@@ -180,7 +180,7 @@ bool tl_model_builtin_at(size_t index, tl_builtin_model *out)
 {
 	size_t n;
 	const tl_perf_model *models = tl__perf_models(&n);
-	if (index >= n)
+	if (!out || index >= n)
 		return false;
 	const tl_perf_model *m = &models[index];
 	*out = (tl_builtin_model){m->name, m->category, m->bwd_category, m->sheet};

@@ -4,6 +4,7 @@
  * columns are those of the reference; so it stands on the first sheet, in the summary, in the JSON, and where a
  * rate is not the achievable one among the findings.
  */
+#include <math.h>
 #include <string.h>
 
 #include "report/report.h"
@@ -66,6 +67,32 @@ static int describe(tl_report *report)
 	return report->roofline ? 0 : TL_ENOMEM;
 }
 
+/* The same as a sheet: the columns of the others are the reference's and cannot say it. */
+static int add_sheet(tl_report *report, const tl_arch *arch, tl_error *err)
+{
+	tl_table *sheet = tl__table_new("roofline_rates", NULL, report->rates.n);
+	bool ready = sheet && tl__table_add(sheet, "Compute Spec", "", TL_COL_STRING) &&
+		     tl__table_add(sheet, "Rate (TFLOPS)", "TFLOPS", TL_COL_DOUBLE) &&
+		     tl__table_add(sheet, "Rate Kind", "", TL_COL_STRING) &&
+		     tl__table_add(sheet, "Bandwidth (GB/s)", "GB/s", TL_COL_DOUBLE) &&
+		     tl__table_add(sheet, "Source", "", TL_COL_STRING);
+	for (size_t i = 0; ready && i < report->rates.n; i++) {
+		const tl_rate_used *r = &report->rates.v[i];
+		const char *source = tl_arch_source(arch, r->spec);
+		tl_column *c = sheet->columns.v;
+		c[0].str[i] = tl__table_str(sheet, r->spec);
+		c[1].f64[i] = r->rate > 0 ? r->rate / 1e12 : (double)NAN;
+		c[2].str[i] = tl__table_str(sheet, !(r->rate > 0) ? "none" : r->is_peak ? "peak" : "achievable");
+		c[3].f64[i] = report->bandwidth > 0 ? report->bandwidth / 1e9 : (double)NAN;
+		c[4].str[i] = *source ? tl__table_str(sheet, source) : TL_STR_NONE;
+		ready = c[0].str[i] != TL_STR_FAIL && c[2].str[i] != TL_STR_FAIL && c[4].str[i] != TL_STR_FAIL;
+	}
+	if (ready && report->rates.n)
+		return tl__report_add(report, sheet, err); /* takes it over, also when it fails */
+	tl_table_free(sheet);
+	return ready ? 0 : tl__nomem(err);
+}
+
 int tl__report_add_roofline(tl_report *report, const tl_arch *arch, tl_error *err)
 {
 	int code = 0;
@@ -77,7 +104,7 @@ int tl__report_add_roofline(tl_report *report, const tl_arch *arch, tl_error *er
 		code = collect(report, report->sheets.v[i], arch);
 	if (code == 0)
 		code = describe(report);
-	return code < 0 ? tl__nomem(err) : 0;
+	return code < 0 ? tl__nomem(err) : add_sheet(report, arch, err);
 }
 
 /* ---- findings ---- */

@@ -54,6 +54,37 @@ static void expect_finding(const tl_table *health, size_t row, const char *kind,
 	assert_non_null(strstr(text, meaning));
 }
 
+/* The sheet that says which rate: 100 achievable, 50 the peak, none. */
+static void a_sheet_says_which_rate(void **state)
+{
+	(void)state;
+	static const char *const expected[][5] = {
+		{"matrix_bf16", "100.0", "achievable", "1000.0", "a measurement"},
+		{"vector_fp32", "50.0", "peak", "1000.0", "a data sheet"},
+		{"matrix_fp8", "", "none", "1000.0", ""},
+	};
+	static const char *const columns[] = {"Compute Spec", "Rate (TFLOPS)", "Rate Kind", "Bandwidth (GB/s)",
+					      "Source"};
+	tl_report *report = report_with_specs();
+	tl_arch *arch = arch_of("{\"mem_bw_gbps\": 1000, \"max_achievable_tflops\": {\"matrix_bf16\": 100},"
+				"\"peak_tflops\": {\"matrix_bf16\": 200, \"vector_fp32\": 50}, \"sources\": ["
+				"{\"for\": \"peak_tflops\", \"title\": \"a data sheet\"},"
+				"{\"for\": \"max_achievable_tflops: matrix_bf16\", \"title\": \"a measurement\"}]}");
+	assert_int_equal(tl__report_add_roofline(report, arch, NULL), 0);
+	tl_arch_free(arch);
+	const tl_table *t = tl_report_find(report, "roofline_rates");
+	assert_non_null(t);
+	assert_int_equal(tl_table_rows(t), 3);
+	for (size_t row = 0; row < 3; row++)
+		for (size_t c = 0; c < 5; c++) {
+			char text[64];
+			assert_string_equal(tl_table_column_name(t, c), columns[c]);
+			tl_table_text(t, c, row, text, sizeof text);
+			assert_string_equal(text, expected[row][c]);
+		}
+	tl_report_free(report);
+}
+
 static void without_an_architecture_nothing_is_said(void **state)
 {
 	(void)state;
@@ -198,6 +229,7 @@ static void no_memory_is_an_error_and_no_leak(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_sheet_says_which_rate),
 		cmocka_unit_test(without_an_architecture_nothing_is_said),
 		cmocka_unit_test(rates_are_named_with_their_kind),
 		cmocka_unit_test(a_missing_bandwidth_is_told),

@@ -66,6 +66,8 @@ static int index_extras(tl_edit *e)
 int tl_edit_begin(tl_edit **out, tl_tree *tree, tl_error *err)
 {
 	*out = NULL;
+	if (!tree)
+		return tl__fail(err, TL_EINVAL, "an edit needs a tree");
 	if (tree->editing)
 		return tl__fail(err, TL_EINVAL, "the tree is being edited; commit or abort that edit first");
 	tl_edit *e = tl__calloc(1, sizeof *e);
