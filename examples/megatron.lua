@@ -9,6 +9,9 @@
 --   3. tells the backward of _LayerNormLinear the shapes of its norm, which only the forward knows.
 -- Then it declares models for these operations and for fused attention, grouped GEMMs and layer norms.
 -- Positions of arguments count from 1, as everything in Lua.
+--
+-- Where it differs from the Megatron extension of the Python tool: the backward of a layer norm counts the gradient of the bias
+-- when the forward has one (there: never), and lists which gradients are computed (`output_mask`), as aten's norms do.
 
 local LINEAR, NORM_LINEAR = "_Linear", "_LayerNormLinear"
 
@@ -153,6 +156,11 @@ tree(function(t)
       backward:set_arg("_ln_bias_shape", module.dims[3] or {})
     end
   end
+  for _, module in ipairs(t:events("LayerNormFn")) do
+    for _, backward in ipairs(backward_modules(module)) do
+      backward:set_arg("_ln_bias_shape", module.dims[3] or {})
+    end
+  end
 end)
 
 -- ---- models ----
@@ -249,7 +257,7 @@ model {
   category = "NORM_bwd",
   sheet = "Normalization",
   eval = function(op)
-    return layer_norm_backward(op.dims[1], op.dims[2], op.dims[3], op.types[1])
+    return layer_norm_backward(op.dims[1], op.dims[2], op.extra._ln_bias_shape, op.types[1])
   end,
 }
 

@@ -122,7 +122,7 @@ static bool make_options(option_list *list, const tl_estimate_family *family)
 void cli_model_help(void)
 {
 	printf("usage: tracelens model FAMILY [--PARAMETER VALUE ...] [--arch NAME]\n"
-	       "       tracelens model --list\n\n"
+	       "       tracelens model --list [--format json]\n\n"
 	       "Tells FLOPs and bytes of an operation from its sizes, without a trace, and on a GPU the least time "
 	       "that\n"
 	       "it needs and whether computing or memory bounds it. 'tracelens model FAMILY --help' explains a "
@@ -188,6 +188,111 @@ static int print_list(void)
 		tl_arch_free(arch);
 	}
 	return cli_finish_output();
+}
+
+/* ---- the list for programs ---- */
+
+static void put_json(const char *key, const char *text)
+{
+	printf("\"%s\":", key);
+	if (!text) {
+		fputs("null", stdout);
+		return;
+	}
+	putchar('"');
+	for (; *text; text++) {
+		unsigned char c = (unsigned char)*text;
+		if (c < ' ')
+			printf("\\u%04x", c);
+		else
+			printf(c == '"' || c == '\\' ? "\\%c" : "%c", c);
+	}
+	putchar('"');
+}
+
+static void put_family(const tl_estimate_family *family)
+{
+	static const char *const kinds[] = {[TL_ESTIMATE_INT] = "integer",
+					    [TL_ESTIMATE_BOOL] = "boolean",
+					    [TL_ESTIMATE_SHAPE] = "shape",
+					    [TL_ESTIMATE_DTYPE] = "dtype",
+					    [TL_ESTIMATE_CHOICE] = "choice"};
+	putchar('{');
+	put_json("name", family->name);
+	putchar(',');
+	put_json("title", family->title);
+	fputs(",\"parameters\":[", stdout);
+	for (size_t i = 0; i < family->n_params; i++) {
+		const tl_estimate_param_info *p = &family->params[i];
+		printf(i ? ",{" : "{");
+		put_json("name", p->name);
+		putchar(',');
+		put_json("kind", kinds[p->kind]);
+		printf(",\"needed\":%s,", p->fallback ? "false" : "true");
+		put_json("default", p->fallback && *p->fallback ? p->fallback : NULL);
+		putchar(',');
+		put_json("choices", p->choices);
+		putchar(',');
+		put_json("meaning", p->meaning);
+		putchar('}');
+	}
+	printf("],\"backward\":%s,", family->flops_bwd ? "true" : "false");
+	put_json("flops", family->flops);
+	putchar(',');
+	put_json("bytes", family->bytes);
+	putchar(',');
+	put_json("flops_bwd", family->flops_bwd);
+	putchar(',');
+	put_json("bytes_bwd", family->bytes_bwd);
+	putchar('}');
+}
+
+static int print_list_json(void)
+{
+	const tl_estimate_family *family;
+	const char *name;
+	fputs("{\"families\":[", stdout);
+	for (size_t i = 0; (family = tl_estimate_family_at(i)); i++) {
+		fputs(i ? ",\n" : "\n", stdout);
+		put_family(family);
+	}
+	fputs("],\n\"dtypes\":[", stdout);
+	for (size_t i = 0; (name = tl_estimate_dtype(i)); i++)
+		printf("%s\"%s\"", i ? "," : "", name);
+	fputs("],\n\"platforms\":[", stdout);
+	for (size_t i = 0; (name = tl_arch_bundled(i)); i++) {
+		tl_arch *arch;
+		tl_error err = TL_ERROR_INIT;
+		if (tl_arch_find(&arch, name, &err) < 0)
+			return cli_complain(&err, CLI_FAILED);
+		fputs(i ? ",{" : "{", stdout);
+		put_json("name", name);
+		printf(",\"mem_bw_gbps\":%.17g,", tl_arch_bandwidth(arch) / 1e9);
+		put_json("note", tl_arch_note(arch));
+		putchar('}');
+		tl_arch_free(arch);
+	}
+	puts("]}");
+	return cli_finish_output();
+}
+
+/* --list [--format text|json] */
+static int run_list(int argc, char **argv)
+{
+	static const char *const formats[] = {"text", "json", NULL};
+	static const cli_option options[] = {{.name = "list", .kind = CLI_FLAG},
+					     {.name = "format", .kind = CLI_CHOICE, .choices = formats},
+					     {.name = NULL}};
+	cli_args args = {0};
+	char error[512];
+	if (cli_parse(&args, options, argc, argv, error, sizeof error) < 0)
+		return cli_wrong_usage("model", error);
+	bool json = !strcmp(cli_text(&args, "format", "text"), "json");
+	int status = args.n_rest ? cli_wrong_usage("model", "--list takes no family")
+		     : json      ? print_list_json()
+				 : print_list();
+	cli_args_free(&args);
+	return status;
 }
 
 /* ---- what is asked for ---- */
@@ -552,7 +657,7 @@ int cli_model(int argc, char **argv)
 		return cli_finish_output();
 	}
 	if (!strcmp(argv[0], "--list"))
-		return print_list();
+		return run_list(argc, argv);
 	if (argv[0][0] == '-')
 		return cli_wrong_usage("model", "the family comes first, then its parameters");
 	const tl_estimate_family *family = tl_estimate_family_find(argv[0]);

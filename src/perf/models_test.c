@@ -204,6 +204,14 @@ static void test_nonsense(void **state)
 {
 	static const example bad[] = {
 		{.op = "aten::mm", .dims = NULL, .types = NULL},
+		{.op = "triton_poi_fused_add_0",
+		 .dims = "[[64],[]]",
+		 .types = "[" BF ",\"Scalar\"]",
+		 .concrete = "[\"\",\"-64\"]"},
+		{.op = "triton_red_fused_sum_0",
+		 .dims = "[[64],[],[]]",
+		 .types = "[" BF ",\"Scalar\",\"Scalar\"]",
+		 .concrete = "[\"\",\"-64\",\"-2\"]"},
 		{.op = "aten::mm", .dims = "[[512],[512,128]]", .types = BF2},
 		{.op = "aten::mm", .dims = "[[-1,2],[2,3]]", .types = BF2},
 		{.op = "aten::mm", .dims = "[[9007199254740993,2],[2,3]]", .types = BF2},

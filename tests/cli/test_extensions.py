@@ -204,6 +204,41 @@ NORM_LINEAR = {"Input Dims": [[32, 128], [128], [128], [256, 128], [], [], [], [
                "Concrete Inputs": [""] * 7 + ["False"]}
 
 
+class Identity(Case):
+    """A model that returns what the built-in one says changes nothing in a report."""
+
+    def names(self):
+        source = os.path.join(os.path.dirname(EXAMPLES), "src", "perf", "models.def")
+        with open(source, encoding="utf-8") as f:
+            return sorted(set(re.findall(r'^MODEL\("([^"]+)"', f.read(), re.M)))
+
+    def check(self, trace):
+        names = self.names()
+        self.assertGreater(len(names), 200)
+        text = "".join(f"model {{ name = {json.dumps(n)}, eval = function(op) return builtin({json.dumps(n)}, op) end }}\n"
+                       for n in names)
+        plain = self.report(trace)
+        self.assertEqual(self.report(trace, self.file("same.lua", text)), plain, trace)
+        self.assertNotIn("failed", self.err)
+
+    def test_bundled_trace(self):
+        folder = os.path.join(EXAMPLES, "traces")
+        for name in os.listdir(folder):
+            self.check(os.path.join(folder, name))
+
+    def test_real_traces(self):
+        shared = os.environ.get("TRACELENS_CORPUS", os.path.join(os.path.dirname(EXAMPLES), "..", "shared"))
+        files = [os.path.join(shared, "corpus", f) for f in (
+            "pytorch/normalization_layers.json.gz", "pytorch/mi300_resnet_checkpointing.json.gz",
+            "pytorch/mi300_bert_small.json.gz", "pytorch/torch_compile_triton.json.gz",
+            "inference/vllm_prefilldecode_piecewise/graph_execution.json.gz")]
+        files = [f for f in files if os.path.exists(f)]
+        if not files:
+            self.skipTest("skipped: no corpus")
+        for f in files:
+            self.check(f)
+
+
 class Megatron(Case):
     """examples/megatron.lua"""
 
@@ -257,6 +292,24 @@ class Megatron(Case):
         self.assertAlmostEqual(float(backward["GFLOPS_first"]) * 1e9, 9 * elements)
         self.assertEqual(float(backward["Data Moved (MB)_first"]) * 2**20, (3 * elements + 4 * channels) * size)
         self.assertEqual(self.err, "")
+
+    def test_norms_without_a_bias(self):
+        """The backward counts the gradient of a bias when the forward has one, which only the forward tells."""
+        for bias, values in (([128], 4), ([], 3)):
+            t = Fused()
+            dims = [[32, 128], [128], bias, [256, 128], [], [], [], []]
+            t.module("_LayerNormLinear", [("ln", 4), ("nvjet_a", 30)], sequence=9, **dict(NORM_LINEAR, **{"Input Dims": dims}))
+            t.autograd("_LayerNormLinearBackward", [("nvjet_x", 31), ("nvjet_w", 32), ("ln_bwd", 6)], 9,
+                       **{"Input Dims": [[32, 256]], "Input type": ["c10::BFloat16"]})
+            t.module("LayerNormFn", [("ln", 5)], sequence=10, **{"Input Dims": [[32, 128], [128], bias], "Input type":
+                     ["c10::BFloat16"] * 3, "Concrete Inputs": [""] * 3})
+            t.autograd("LayerNormFnBackward", [("lnb", 7)], 10, **{"Input Dims": [[32, 128], [128]],
+                       "Input type": ["c10::BFloat16"] * 2, "Concrete Inputs": [""] * 2})
+            norms = self.fused(t)["Normalization"]
+            for name in ("_LayerNormLinearBackward", "LayerNormFnBackward"):
+                row = self.row(norms, name)
+                self.assertEqual(row["param: has_bias"], str(bool(bias)), name)
+                self.assertEqual(float(row["Data Moved (MB)_first"]) * 2**20, (3 * 32 * 128 + values * 128) * 2, name)
 
     def test_checkpoint(self):
         """Two modules run once more inside CheckpointFunctionBackward, then backward in the opposite order."""

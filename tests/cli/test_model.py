@@ -54,6 +54,19 @@ class Model(unittest.TestCase):
         self.assertEqual(self.line("roofline time"), "388.246 \u00b5s")
         self.assertEqual(self.line("bound"), "compute")
 
+    def test_the_list_for_programs(self):
+        listed = json.loads(self.run_it("model", "--list", "--format", "json"))
+        families = {f["name"]: f for f in listed["families"]}
+        self.assertEqual([p["name"] for p in families["gemm"]["parameters"][:4]], ["M", "N", "K", "B"])
+        self.assertTrue(families["gemm"]["parameters"][0]["needed"])
+        self.assertEqual(families["gemm"]["parameters"][3]["default"], "1")
+        self.assertTrue(families["sdpa"]["backward"])
+        self.assertIn("bf16", listed["dtypes"])
+        self.assertEqual({p["name"]: p["mem_bw_gbps"] for p in listed["platforms"]}["MI300X"], 5300)
+        self.assertEqual(self.run_it("model", "--list", "--format", "text"), self.run_it("model", "--list"))
+        self.refused("--list", "--format", "xml")
+        self.refused("--list", "gemm")
+
     def test_without_a_platform(self):
         self.run_it("model", *self.GEMM)
         self.assertEqual(self.line("FLOPs"), "274,877,906,944")
