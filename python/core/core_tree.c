@@ -634,6 +634,12 @@ static PyObject *is_built(core_tree *self, void *unused)
 	return PyBool_FromLong(self->tree != NULL);
 }
 
+static PyObject *is_edited(core_tree *self, void *unused)
+{
+	(void)unused;
+	return PyBool_FromLong(self->edited);
+}
+
 static PyObject *has_python(core_tree *self, void *unused)
 {
 	(void)unused;
@@ -701,6 +707,7 @@ static PyGetSetDef members[] = {
 	{"dirty", (getter)get_dirty, NULL, "UIDs whose assignments the tree does not know yet (keys).", NULL},
 	{"added", (getter)get_added, NULL, "UIDs of events that were appended and the tree does not know yet.", NULL},
 	{"built", (getter)is_built, NULL, "Whether the tree is built.", NULL},
+	{"edited", (getter)is_edited, NULL, "Whether the tree was changed after it was built.", NULL},
 	{"has_python", (getter)has_python, NULL, "Whether Python frames are nodes.", NULL},
 	{"base_us", (getter)base_us, NULL, "Time 0 of the tree in whole µs of the file's clock.", NULL},
 	{NULL, NULL, NULL, NULL, NULL},

@@ -121,6 +121,16 @@ class Edits(unittest.TestCase):
             del a.tree.events[0][key]
             self.assertEqual(len(a.get_df_kernel_launchers()), 1)
 
+    def test_an_edited_tree_is_not_built_anew(self):
+        a = analyzer()
+        a.tree.events[1]["name"] = "renamed"
+        a.tree.build_tree(add_python_func=True)  # the tree does not know it yet
+        self.assertEqual(set(launchers(a)), {"renamed"})
+        a.tree.build_tree(add_python_func=True)
+        with self.assertRaisesRegex(ValueError, "edited"):
+            a.tree.build_tree()
+        self.assertEqual(set(launchers(a)), {"renamed"})
+
     def test_events_of_another_tree(self):
         a, b = analyzer(), analyzer()
         with self.assertRaisesRegex(ValueError, "another tree"):

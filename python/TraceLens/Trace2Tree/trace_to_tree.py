@@ -110,6 +110,8 @@ class TraceToTree:
         """Builds the tree, with Python frames as nodes on request. A tree that is built that way already stays."""
         add_python_func = bool(add_python_func)
         if not self._core.built or self._core.has_python != add_python_func:
+            if self._core.edited:
+                raise ValueError("the tree was edited: build it with or without Python frames before")
             self._core.build(add_python_func)
             self._forget()
         self.add_python_func = add_python_func
