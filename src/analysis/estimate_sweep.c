@@ -162,6 +162,8 @@ static int make_axis(sweep *s, size_t index, const tl_estimate_param *given)
 {
 	axis *a = &s->axes[index];
 	a->given = given;
+	if (!given->name)
+		return tl__fail(s->err, TL_EINVAL, "parameter %zu has no name", index + 1);
 	for (size_t i = 0; i < s->family->n_params; i++)
 		if (!strcmp(s->family->params[i].name, given->name))
 			a->info = &s->family->params[i];

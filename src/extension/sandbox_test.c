@@ -292,6 +292,13 @@ static void python_files_belong_elsewhere(void **state)
 static void files_are_read(void **state)
 {
 	(void)state;
+	tl_extension *none;
+	assert_int_equal(tl_extension_open(&none, NULL, NULL, NULL), TL_EINVAL);
+	assert_int_equal(tl_extension_open_memory(&none, NULL, 0, "x", NULL, NULL), TL_EINVAL);
+	assert_int_equal(tl_extension_open_memory(&none, "", 0, NULL, NULL, NULL), TL_EINVAL);
+	assert_null(tl_extension_hook(NULL));
+	assert_int_equal(tl_extension_notes(NULL), 0);
+	tl_extension_free(NULL);
 	char path[] = "/tmp/tl-extension-XXXXXX";
 	int fd = mkstemp(path);
 	assert_true(fd >= 0);

@@ -564,7 +564,12 @@ static void nonsense_is_refused_by_name(void **state)
 		if (code != wrong[i].code || !strstr(err.message, wrong[i].message))
 			fail_msg("%s %s: %d %s", wrong[i].family, wrong[i].line, code, err.message);
 	}
+	assert_int_equal(tl_estimate(NULL, "gemm", NULL, 0, NULL, NULL), TL_EINVAL);
 	tl_estimate_result r;
+	assert_int_equal(tl_estimate(&r, "gemm", NULL, 3, NULL, NULL), TL_EINVAL);
+	assert_int_equal(tl_estimate(&r, "gemm", &(tl_estimate_param){.text = "1"}, 1, NULL, NULL), TL_EINVAL);
+	assert_int_equal(tl_estimate(&r, NULL, NULL, 0, NULL, NULL), TL_ENOTFOUND);
+	assert_int_equal(tl_estimate_tiling(NULL, NULL, 1, 1, 1, 1, 1, NULL), TL_EINVAL);
 	tl_estimate_param none = {.name = "shape"}, sizes = {.name = "M", .kind = TL_ESTIMATE_SIZES};
 	assert_int_equal(tl_estimate(&r, "rope", &none, 1, NULL, NULL), TL_EINVAL);
 	assert_int_equal(tl_estimate(&r, "gemm", &sizes, 1, NULL, NULL), TL_EINVAL);

@@ -283,6 +283,8 @@ static int new_event(tl_edit *e, tl_row *out, const char *name, tl_row like, tl_
 {
 	tl_store *s = e->store;
 	uint16_t category;
+	if (!name)
+		return tl__fail(err, TL_EINVAL, "an event needs a name");
 	if (s->start[like] == TL_TIME_NONE)
 		return tl__fail(err, TL_EINVAL, "event %u ('%s') has no usable start to give to another", like,
 				tl__name(s, like));
@@ -436,6 +438,8 @@ int tl_edit_isolate(tl_edit *e, tl_row *out, const char *name, const tl_row *gpu
 {
 	bool twice;
 	tl_row row = TL_ROW_NONE;
+	if (!name || (n && !gpu))
+		return tl__fail(err, TL_EINVAL, "a name and GPU events are needed");
 	TL_TRY(check_isolated(e, gpu, n, err));
 	if (find_repeated(gpu, n, &twice) < 0)
 		return tl__nomem(err);

@@ -43,6 +43,8 @@ tl_time tl_edit_duration(const tl_edit *e, tl_row row)
 int tl_edit_rename(tl_edit *e, tl_row row, const char *name, tl_error *err)
 {
 	TL_TRY(tl__edit_check(e, row, err));
+	if (!name)
+		return tl__fail(err, TL_EINVAL, "an event needs a name");
 	tl_str text = tl__interns(e->store->strings, name);
 	if (text == TL_STR_FAIL)
 		return tl__nomem(err);
@@ -89,6 +91,8 @@ static int table_of(uint8_t kind)
 int tl_edit_set_category(tl_edit *e, tl_row row, const char *category, tl_error *err)
 {
 	TL_TRY(tl__edit_check(e, row, err));
+	if (!category)
+		return tl__fail(err, TL_EINVAL, "an event needs a category");
 	tl_store *s = e->store;
 	bool known;
 	uint8_t old = s->kind[row], kind = (uint8_t)tl__kind_of_category(category, strlen(category), &known);
@@ -220,7 +224,7 @@ static uint32_t find_extra(const tl_edit *e, tl_row row, const char *key)
 int tl_edit_arg(const char **out, tl_edit *e, tl_row row, const char *key)
 {
 	*out = NULL;
-	if (row >= e->store->n)
+	if (!key || row >= e->store->n)
 		return 0;
 	tl_str text = TL_STR_NONE;
 	size_t kept = find_key(e->store->kind[row], key);
@@ -319,6 +323,8 @@ static int set_extra(tl_edit *e, tl_row row, const char *key, const char *json, 
 int tl_edit_set_arg(tl_edit *e, tl_row row, const char *key, const char *json, tl_error *err)
 {
 	TL_TRY(tl__edit_check(e, row, err));
+	if (!key)
+		return tl__fail(err, TL_EINVAL, "an argument needs a key");
 	size_t kept = find_key(e->store->kind[row], key);
 	if (kept == KEYS)
 		return set_extra(e, row, key, json, err);

@@ -562,6 +562,32 @@ static int change_all(tl_edit *e)
 	return tl_edit_detach(e, 5, NULL);
 }
 
+/* NULL where a text or a list is needed is an error, and changes nothing. */
+static void test_nothing_is_no_argument(void **state)
+{
+	(void)state;
+	tl_fixture f;
+	tl_edit *e;
+	tl_row out;
+	const char *text;
+	start(&f, false);
+	assert_int_equal(tl_edit_begin(&e, NULL, NULL), TL_EINVAL);
+	assert_int_equal(tl_edit_begin(&e, f.tree, NULL), 0);
+	size_t count = tl_edit_count(e);
+	assert_int_equal(tl_edit_rename(e, 0, NULL, NULL), TL_EINVAL);
+	assert_int_equal(tl_edit_set_category(e, 0, NULL, NULL), TL_EINVAL);
+	assert_int_equal(tl_edit_set_arg(e, 0, NULL, "1", NULL), TL_EINVAL);
+	assert_int_equal(tl_edit_arg(&text, e, 0, NULL), 0);
+	assert_null(text);
+	assert_int_equal(tl_edit_append(e, &out, NULL, 0, TL_ROW_NONE, TL_ROW_NONE, NULL), TL_EINVAL);
+	assert_int_equal(tl_edit_wrap(e, &out, NULL, 0, NULL), TL_EINVAL);
+	assert_int_equal(tl_edit_insert_above(e, &out, NULL, 0, NULL), TL_EINVAL);
+	assert_int_equal(tl_edit_isolate(e, &out, "x", NULL, 1, NULL), TL_EINVAL);
+	assert_int_equal(tl_edit_count(e), count);
+	tl_edit_abort(e);
+	tl_fixture_free(&f);
+}
+
 static void test_without_memory(void **state)
 {
 	(void)state;
@@ -624,6 +650,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_nothing_changed),
 		cmocka_unit_test(test_reading),
+		cmocka_unit_test(test_nothing_is_no_argument),
 		cmocka_unit_test(test_append),
 		cmocka_unit_test(test_wrap),
 		cmocka_unit_test(test_insert_above),
