@@ -306,9 +306,13 @@ static int put_scale(xlsx_job *job, lxw_worksheet *sheet, const tl_table *table,
 		.max_rule_type = LXW_CONDITIONAL_RULE_TYPE_NUMBER,
 		.min_value = -most,
 		.max_value = most,
-		.min_color = marks & TL_XLSX_NEUTRAL ? blue : marks & TL_XLSX_LESS_IS_BETTER ? good : bad,
+		.min_color = marks & TL_XLSX_NEUTRAL          ? blue
+			     : marks & TL_XLSX_LESS_IS_BETTER ? good
+							      : bad,
 		.mid_color = LXW_COLOR_WHITE,
-		.max_color = marks & TL_XLSX_NEUTRAL ? orange : marks & TL_XLSX_LESS_IS_BETTER ? bad : good,
+		.max_color = marks & TL_XLSX_NEUTRAL          ? orange
+			     : marks & TL_XLSX_LESS_IS_BETTER ? bad
+							      : good,
 	};
 	return check_cell(job, worksheet_conditional_format_range(sheet, 1, (lxw_col_t)column,
 								  (lxw_row_t)tl_table_rows(table), (lxw_col_t)column,
@@ -321,8 +325,8 @@ static int put_marks(xlsx_job *job, lxw_worksheet *sheet, const tl_xlsx_sheet *f
 	for (size_t c = 0; from->marks && c < tl_table_columns(from->table); c++) {
 		lxw_row_col_options hidden = {.hidden = LXW_TRUE};
 		if (from->marks[c] & TL_XLSX_HIDDEN)
-			TL_TRY(check_cell(job, worksheet_set_column_opt(sheet, (lxw_col_t)c, (lxw_col_t)c, 12, NULL,
-									&hidden)));
+			TL_TRY(check_cell(
+				job, worksheet_set_column_opt(sheet, (lxw_col_t)c, (lxw_col_t)c, 12, NULL, &hidden)));
 		if (from->marks[c] & DIFFERENCE && tl_table_rows(from->table))
 			TL_TRY(put_scale(job, sheet, from->table, c, from->marks[c]));
 	}
@@ -401,8 +405,8 @@ static int put_overview(xlsx_job *job, lxw_worksheet *sheet, const tl_xlsx_book 
 		size_t width;
 		TL_TRY(put_text(job, sheet, row, 0, f->label, strlen(f->label), NULL, &width));
 		widest = width > widest && width <= MAX_WIDTH ? width : widest;
-		TL_TRY(check_cell(job, worksheet_write_number(sheet, (lxw_row_t)row, 1, f->value,
-							      job->formats.amount)));
+		TL_TRY(check_cell(job,
+				  worksheet_write_number(sheet, (lxw_row_t)row, 1, f->value, job->formats.amount)));
 		TL_TRY(put_text(job, sheet, row, 2, f->text, strlen(f->text), NULL, NULL));
 	}
 	row++;

@@ -56,9 +56,9 @@ typedef struct tl_xlsx_book {
 #define TL_XLSX_MAX_COLUMNS 16384
 
 /**
- * Writes a workbook into the file `path`: a first sheet `overview` with the lines, the findings and one line a sheet, then
- * the tables. No cell is a formula. Empty cells and NaN are blank, infinities are text, an integer that a
- * double cannot hold exactly is text.
+ * Writes a workbook into the file `path`: a first sheet `overview` with the lines, the findings and one line a sheet,
+ * then the tables. No cell is a formula. Empty cells and NaN are blank, infinities are text, an integer that a double
+ * cannot hold exactly is text.
  * @return 0, TL_ELIMIT (a table has more rows or columns than a sheet), TL_EIO, TL_ENOMEM
  */
 int tl__xlsx_write(const char *path, const tl_xlsx_book *book, tl_error *err);
