@@ -61,6 +61,76 @@ static int index_gpu_time(tl_analyzer *a)
 	return 0;
 }
 
+static bool starts_before(const void *ctx, uint32_t x, uint32_t y)
+{
+	const tl_analyzer *a = ctx;
+	const tl_row *gpu = a->tree->gpu;
+	tl_time s = a->store->start[gpu[x]], t = a->store->start[gpu[y]];
+	return s != t ? s < t : x < y;
+}
+
+/* Marks which events of tree->gpu share time with another one of them, whatever the order; `order` by start. */
+static void mark_crowded(const tl_analyzer *a, const uint32_t *order, uint8_t *crowded)
+{
+	const tl_row *gpu = a->tree->gpu;
+	tl_time end = TL_TIME_NONE; /* latest end so far, of event `last` */
+	size_t last = 0;
+	for (size_t i = 0; i < a->tree->n_gpu; i++) {
+		tl_time to = tl__end(a->store, gpu[order[i]]);
+		if (to == TL_TIME_NONE)
+			continue;
+		if (end != TL_TIME_NONE && a->store->start[gpu[order[i]]] < end)
+			crowded[order[i]] = crowded[last] = 1;
+		if (end == TL_TIME_NONE || to > end) {
+			end = to;
+			last = order[i];
+		}
+	}
+}
+
+static int fill_lone(tl_analyzer *a, uint32_t *order, uint8_t *crowded)
+{
+	const tl_tree *tree = a->tree;
+	for (size_t i = 0; i < tree->n_gpu; i++)
+		order[i] = (uint32_t)i;
+	TL_TRY(tl__sort(order, tree->n_gpu, starts_before, a));
+	mark_crowded(a, order, crowded);
+	a->gpu_lone_sum[0] = 0;
+	a->gpu_crowded_before[0] = 0;
+	for (size_t i = 0; i < tree->n_gpu; i++) {
+		tl_time dur = tl__end(a->store, tree->gpu[i]) == TL_TIME_NONE ? 0 : a->store->dur[tree->gpu[i]];
+		a->gpu_lone_sum[i + 1] = a->gpu_lone_sum[i] + (crowded[i] ? 0 : (uint64_t)dur);
+		a->gpu_crowded_before[i + 1] = a->gpu_crowded_before[i] + crowded[i];
+		if (crowded[i])
+			a->gpu_crowded[a->gpu_crowded_before[i]] = tree->gpu[i];
+	}
+	return 0;
+}
+
+/* Splits tree->gpu into events that are alone in their time, whose lengths simply add up, and the others. */
+static int index_lone(tl_analyzer *a)
+{
+	size_t n = a->tree->n_gpu;
+	uint32_t *order = tl__malloc(n * sizeof *order);
+	uint8_t *crowded = tl__calloc(n, sizeof *crowded);
+	a->gpu_lone_sum = tl__malloc((n + 1) * sizeof *a->gpu_lone_sum);
+	a->gpu_crowded_before = tl__malloc((n + 1) * sizeof *a->gpu_crowded_before);
+	a->gpu_crowded = tl__malloc(n * sizeof *a->gpu_crowded);
+	bool room = order && crowded && a->gpu_lone_sum && a->gpu_crowded_before && a->gpu_crowded;
+	int code = room ? fill_lone(a, order, crowded) : TL_ENOMEM;
+	tl__free(order);
+	tl__free(crowded);
+	if (code < 0) {
+		tl__free(a->gpu_lone_sum);
+		tl__free(a->gpu_crowded_before);
+		tl__free(a->gpu_crowded);
+		a->gpu_lone_sum = NULL;
+		a->gpu_crowded_before = NULL;
+		a->gpu_crowded = NULL;
+	}
+	return code;
+}
+
 int tl__analyzer_busy(tl_analyzer *a, const tl_row *rows, size_t n, tl_time *out)
 {
 	if (n == 1) { /* by far the most common case */
@@ -77,6 +147,12 @@ int tl__analyzer_busy(tl_analyzer *a, const tl_row *rows, size_t n, tl_time *out
 			*out = (tl_time)(a->gpu_sum[first + n] - a->gpu_sum[first]);
 			return 0;
 		}
+		if (!a->gpu_lone_sum)
+			TL_TRY(index_lone(a));
+		uint32_t before = a->gpu_crowded_before[first], after = a->gpu_crowded_before[first + n];
+		TL_TRY(tl__busy_time(out, a->store, a->gpu_crowded + before, after - before, &a->scratch));
+		*out += (tl_time)(a->gpu_lone_sum[first + n] - a->gpu_lone_sum[first]);
+		return 0;
 	}
 	return tl__busy_time(out, a->store, rows, n, &a->scratch);
 }
@@ -193,6 +269,9 @@ void tl__analyzer_free(tl_analyzer *a)
 	TL_VEC_FREE(&a->scratch);
 	tl__free(a->gpu_sum);
 	tl__free(a->gpu_jumps);
+	tl__free(a->gpu_lone_sum);
+	tl__free(a->gpu_crowded_before);
+	tl__free(a->gpu_crowded);
 	tl__strings_unref(a->strings);
 	tl__arena_free(&a->arena);
 	tl__free(a);

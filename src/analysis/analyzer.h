@@ -42,6 +42,11 @@ struct tl_analyzer {
 	/* For busy times of ranges of tree->gpu; n_gpu + 1 each, over the GPU events before. */
 	uint64_t *gpu_sum;   /* summed durations in ps, wrapping */
 	uint32_t *gpu_jumps; /* how many do not start at or after the end of the one before them */
+	/* Made when first needed, or NULL: events that share their time with another one are crowded, the others lone.
+	 */
+	uint64_t *gpu_lone_sum;       /* summed durations of lone events */
+	uint32_t *gpu_crowded_before; /* number of crowded events */
+	tl_row *gpu_crowded;          /* the crowded events */
 };
 
 /**
@@ -70,7 +75,8 @@ bool tl__analyzer_is_communication(tl_analyzer *a, tl_row gpu_event);
 
 /**
  * Union of GPU events in ps. Of a range of tree->gpu whose events follow one another, as on one stream, in constant
- * time, so that asking for every operation of a deep nest stays linear.
+ * time, so that asking for every operation of a deep nest stays linear; elsewhere only events that share their time
+ * with others are merged, the rest adds up.
  */
 int tl__analyzer_busy(tl_analyzer *a, const tl_row *rows, size_t n, tl_time *out);
 
