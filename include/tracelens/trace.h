@@ -51,8 +51,8 @@ TL_API int tl_trace_open_memory(tl_trace **out, const void *data, size_t size, c
 
 /**
  * Moves the texts of whole events (keep_raw) from one trace to another of the same file that was opened without: for
- * programs that find out later that they need them. Nothing may read `trace` meanwhile; trees that were edited before do
- * not get them. TL_EINVAL (`from` has none, the traces are not of the same file).
+ * programs that find out later that they need them. Nothing may read `trace` meanwhile; trees that were edited before
+ * do not get them. TL_EINVAL (`from` has none, the traces are not of the same file).
  */
 TL_API int tl_trace_take_raw(tl_trace *trace, tl_trace *from, tl_error *err);
 

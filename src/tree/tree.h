@@ -18,7 +18,8 @@ typedef uint32_t tl_pos;
 struct tl_tree {
 	const tl_trace *trace;
 	const tl_store *store; /* the trace's, or own_store */
-	tl_store *own_store;   /* what clipping (tree/overrun.c) and edits (tree/edit.h) made of it; NULL: nothing was changed */
+	tl_store *own_store;   /* what clipping (tree/overrun.c) and edits (tree/edit.h) made of it; NULL: nothing was
+				  changed */
 	uint32_t generation;   /* number of committed edits */
 	bool editing;          /* an edit is under way */
 	bool has_pseudo_ops;   /* tl_tree_apply_pseudo_ops has been here */
