@@ -191,7 +191,8 @@ typedef struct tl_model_question {
  * columns), `flops`, `bytes`, `flops_bwd`, `bytes_bwd` (a number; none: cannot be told; "not modelled" or "failed"),
  * `unit` ("matrix", "vector") and `precision` ("bf16"), each none when unknown. Unless `status` is "ok" only the first
  * two are there.
- * @return 0, TL_ENOTFOUND (no such model), TL_EINVAL (a text that is no JSON object), TL_ECALLBACK, TL_ENOMEM
+ * @return 0, TL_ENOTFOUND (no such model), TL_EINVAL (no name, no function, a text that is no JSON object),
+ * TL_ECALLBACK, TL_ENOMEM
  */
 TL_API int tl_model_evaluate(const tl_model_question *question, tl_item_fn each, void *user, tl_error *err);
 

@@ -75,7 +75,7 @@ static void test_no_answer(void **state)
 	assert_memory_equal(t.s, "{2 status failed why ", 21);
 	assert_int_equal(tl_model_evaluate(&(tl_model_question){.name = "aten::nosuch"}, collect, &t, &err),
 			 TL_ENOTFOUND);
-	assert_int_equal(tl_model_evaluate(&(tl_model_question){0}, collect, &t, &err), TL_ENOTFOUND);
+	assert_int_equal(tl_model_evaluate(&(tl_model_question){0}, collect, &t, &err), TL_EINVAL);
 	const char *const bad[] = {"", "[]", "{", "1"};
 	for (size_t i = 0; i < 4; i++) {
 		assert_int_equal(
