@@ -41,18 +41,18 @@ golden: all ## the golden cases of the shared corpus, when it is there
 	python3 tests/golden/run_golden.py $(BUILD)/tracelens
 
 asan: deps ## every test under AddressSanitizer and UndefinedBehaviorSanitizer
-	@test -d $(BUILD)-asan || meson setup $(BUILD)-asan -Db_sanitize=address,undefined -Db_lundef=false \
+	@test -d $(BUILD)-asan || meson setup $(BUILD)-asan -Db_sanitize=address,undefined -Db_lundef=false -Dpython=disabled \
 		-Dbuildtype=debugoptimized >/dev/null
 	ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
 		meson test -C $(BUILD)-asan --print-errorlogs --timeout-multiplier 6
 
 tsan: deps ## the threaded tests under ThreadSanitizer
-	@test -d $(BUILD)-tsan || meson setup $(BUILD)-tsan -Db_sanitize=thread -Db_lundef=false \
+	@test -d $(BUILD)-tsan || meson setup $(BUILD)-tsan -Db_sanitize=thread -Db_lundef=false -Dpython=disabled \
 		-Dbuildtype=debugoptimized >/dev/null
 	TSAN_OPTIONS=halt_on_error=1 meson test -C $(BUILD)-tsan --print-errorlogs --timeout-multiplier 10 --suite threads
 
 fuzz: deps ## run every fuzz target for FUZZ_SECONDS (60) each
-	@test -d $(BUILD)-fuzz || CC=clang CXX=clang++ meson setup $(BUILD)-fuzz -Dfuzz=true -Db_lundef=false \
+	@test -d $(BUILD)-fuzz || CC=clang CXX=clang++ meson setup $(BUILD)-fuzz -Dfuzz=true -Db_lundef=false -Dpython=disabled \
 		-Dbuildtype=debugoptimized -Db_sanitize=address,undefined >/dev/null
 	@ninja -C $(BUILD)-fuzz > $(BUILD)-fuzz/ninja.log 2>&1 || { tail -40 $(BUILD)-fuzz/ninja.log; exit 1; }
 	scripts/run-fuzz $(BUILD)-fuzz $(FUZZ_SECONDS)
