@@ -42,6 +42,25 @@ static inline void fixture_close(fixture *f)
 	tl__store_free(f->trace.store);
 }
 
+/** Fails every allocation of `work` over the store's tree in turn: it must say so, and succeed after more than `least`.
+ */
+static inline void expect_failed_allocations_reported(tl_store *store, int (*work)(const tl_tree *tree), int64_t least)
+{
+	fixture f;
+	fixture_open(&f, store);
+	int code = TL_ENOMEM;
+	int64_t n = 0;
+	for (; code != 0 && n < 100000; n++) {
+		tl__alloc_fail_after(n);
+		code = work(f.tree);
+		tl__alloc_fail_after(-1);
+		assert_true(code == 0 || code == TL_ENOMEM);
+	}
+	assert_int_equal(code, 0);
+	assert_true(n > least);
+	fixture_close(&f);
+}
+
 static inline size_t column_index(const tl_table *table, const char *name)
 {
 	ptrdiff_t index = tl_table_find_column(table, name);

@@ -128,19 +128,7 @@ static void every_failed_allocation_is_reported(void **state)
 	tl_store *s = tl__store_new();
 	set_fields(s, comm_kernel(s, "ncclDevKernel_Generic", 100, 10, 1), allreduce);
 	set_fields(s, comm_kernel(s, "ncclDevKernel_Generic", 200, 90, 2), broadcast);
-	fixture f;
-	fixture_open(&f, s);
-	int code = TL_ENOMEM;
-	int64_t n = 0;
-	for (; code != 0 && n < 100000; n++) {
-		tl__alloc_fail_after(n);
-		code = timeline_and_collectives(f.tree);
-		tl__alloc_fail_after(-1);
-		assert_true(code == 0 || code == TL_ENOMEM);
-	}
-	assert_int_equal(code, 0);
-	assert_true(n > 30);
-	fixture_close(&f);
+	expect_failed_allocations_reported(s, timeline_and_collectives, 30);
 }
 
 int main(void)

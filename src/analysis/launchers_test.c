@@ -456,19 +456,7 @@ static int all_tables(const tl_tree *tree)
 static void every_failed_allocation_is_reported(void **state)
 {
 	(void)state;
-	fixture f;
-	fixture_open(&f, mixed_store());
-	int code = TL_ENOMEM;
-	int64_t n = 0;
-	for (; code != 0 && n < 100000; n++) {
-		tl__alloc_fail_after(n);
-		code = all_tables(f.tree);
-		tl__alloc_fail_after(-1);
-		assert_true(code == 0 || code == TL_ENOMEM);
-	}
-	assert_int_equal(code, 0);
-	assert_true(n > 50);
-	fixture_close(&f);
+	expect_failed_allocations_reported(mixed_store(), all_tables, 50);
 }
 
 int main(void)

@@ -4,8 +4,8 @@
  * in none are communication. So the kernel time of the table is that of the trace.
  */
 #include "analysis/analysis_fixture.h"
+#include "trace/corpus_fixture.h"
 
-#include <dirent.h>
 #include <stdio.h>
 
 /* How often each event of the trace occurs in the kernel lists. */
@@ -73,40 +73,16 @@ static void check_trace(const char *path, bool with_python)
 	tl_trace_free(trace);
 }
 
-static int check_folder(const char *folder)
+static void check_both(const char *path)
 {
-	int checked = 0;
-	DIR *dir = opendir(folder);
-	for (struct dirent *entry; dir && (entry = readdir(dir));) {
-		char path[4096];
-		snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-		if (entry->d_type == DT_DIR && entry->d_name[0] != '.') {
-			checked += check_folder(path);
-		} else if (strstr(entry->d_name, ".json.gz")) {
-			check_trace(path, false);
-			check_trace(path, true);
-			checked++;
-		}
-	}
-	if (dir)
-		closedir(dir);
-	return checked;
+	check_trace(path, false);
+	check_trace(path, true);
 }
+
 static void every_gpu_event_is_booked_once(void **state)
 {
 	(void)state;
-	const char *shared = getenv("TRACELENS_CORPUS"), *root = getenv("TL_SOURCE_ROOT");
-	char folder[4096];
-	int checked = 0;
-	static const char *const parts[] = {"pytorch", "inference"};
-	for (size_t i = 0; i < 2; i++) {
-		if (shared)
-			snprintf(folder, sizeof folder, "%s/corpus/%s", shared, parts[i]);
-		else
-			snprintf(folder, sizeof folder, "%s/../shared/corpus/%s", root ? root : ".", parts[i]);
-		checked += check_folder(folder);
-	}
-	if (checked == 0) {
+	if (tl_corpus_traces(check_both) == 0) {
 		puts("skipped: no corpus");
 		skip();
 	}
