@@ -9,7 +9,7 @@ import re
 from .. import _core, _models
 from . import perf_model
 from .extensions import get_pseudo_op_category_only_mappings
-from .perf_model import OP_TO_CLASS, _sheet_of
+from .families.registry import OP_TO_CLASS, sheet_of
 
 #: Operation -> model, in the order of the sheets.
 op_to_perf_model_class_map = {name: OP_TO_CLASS[name] for name, *_ in _core.builtin_models() if name in OP_TO_CLASS}
@@ -55,7 +55,7 @@ def get_perf_model_category(perf_model_class, bwd=False):
 
 def sheet_category_from_final_category(category):
     """Family of a category: ``"CONV_fwd"`` and ``"CONV_bwd"`` belong to ``"CONV"``."""
-    return _sheet_of(category)
+    return sheet_of(category)
 
 
 def get_perf_model_sheet_category(perf_model_class):
@@ -64,7 +64,7 @@ def get_perf_model_sheet_category(perf_model_class):
     category = get_perf_model_category(perf_model_class)
     if sheet is None and category is None:
         raise ValueError(f"the model {perf_model_class.__name__} has neither category nor sheet_category")
-    return sheet if sheet is not None else _sheet_of(category)
+    return sheet if sheet is not None else sheet_of(category)
 
 
 def build_sheet_category_to_op_names(op_to_perf_model_class_map):

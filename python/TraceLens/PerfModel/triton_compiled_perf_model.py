@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Kernels that torch.compile makes."""
-from .perf_model import _Model
 from ._evaluate import parameters
+from .families.model import Model
 
 
-class TritonCompiledPerfModel(_Model):
+class TritonCompiledPerfModel(Model):
     """A compiled kernel, ``triton_poi_...``, ``triton_red_...`` or ``triton_per_...``."""
 
     def __init__(self, event, arch=None, python_path=None, **kwargs):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Base classes of models of serving frameworks."""
-from ..perf_model import _Model, _NoBackward
+from ..families.model import Model, NoBackward
 
 
-class ServingModel(_NoBackward, _Model):
+class ServingModel(NoBackward, Model):
     """A model whose formulas are the library's only: a subclass that reads other parameters tells its figures, too."""
 
 
