@@ -264,6 +264,11 @@ class Subclasses(unittest.TestCase):
         families = torch_op_mapping.build_sheet_category_to_op_names(torch_op_mapping.op_to_perf_model_class_map)
         assert "aten::mm" in families["GEMM"]
         assert PerfModel.aten_mm is perf_model.aten_mm
+        from TraceLens.PerfModel import extensions
+        assert extensions.gemm_a16w16.operations() == {"aiter::gemm_a16w16"}
+        assert issubclass(extensions.gemm_a16w16, GEMM)
+        assert extensions.MoeSortScatterGather.operations() == {"aiter::moe_sorting_fwd", "aiter::mxfp4_moe_sort_hip"}
+        assert issubclass(extensions.moe_flydsl_stage2, extensions.UnfusedMoE_Down)
         assert kernel_name_parser.gemm_name_parser("nvjet_tst_192x192_64x4_1x2_h_bz_TNT") == {"transpose": (True, False)}
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Models of serving frameworks by operation."""
 from ... import _core
-from ..perf_model import OP_TO_CLASS
+from ..families.registry import OP_TO_CLASS
 
 
 def get_pseudo_op_mappings():
