@@ -176,6 +176,8 @@ TL_API int tl_unified_summary(tl_table **out, const tl_table *unified, const tl_
 typedef struct tl_kernel_options {
 	bool launcher;  /**< `Launcher UID`, `Launcher`, `Grid`, `Block` */
 	bool no_cpu_op; /**< leave the columns of the operation above (`Parent cpu_op ...`) out */
+	bool nn_module; /**< of the nearest nn.Module above `Parent nn.Module UID`, `Parent nn.Module`, the number of
+			     GPU events below it, their time, and the kernel's share of that; needs Python frames */
 } tl_kernel_options;
 
 /** One row a kernel (no copies, no memsets), linked or not, by start. */

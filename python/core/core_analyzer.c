@@ -404,16 +404,16 @@ static PyObject *metrics(core_analyzer *self, PyObject *args, PyObject *keywords
 
 static PyObject *kernels(core_analyzer *self, PyObject *args, PyObject *keywords)
 {
-	static char *names[] = {"launcher", "cpu_op", NULL};
-	int launcher = 0, operation = 1;
+	static char *names[] = {"launcher", "cpu_op", "nn_module", NULL};
+	int launcher = 0, operation = 1, module = 0;
 	tl_table *table = NULL;
 	tl_error err = TL_ERROR_INIT;
-	if (!PyArg_ParseTupleAndKeywords(args, keywords, "|$pp:kernels", names, &launcher, &operation))
+	if (!PyArg_ParseTupleAndKeywords(args, keywords, "|$ppp:kernels", names, &launcher, &operation, &module))
 		return NULL;
 	tl_analyzer *a = enter(self);
 	if (!a)
 		return NULL;
-	tl_kernel_options options = {.launcher = launcher, .no_cpu_op = !operation};
+	tl_kernel_options options = {.launcher = launcher, .no_cpu_op = !operation, .nn_module = module};
 	int code;
 	Py_BEGIN_ALLOW_THREADS
 	code = tl_analyzer_kernels(&table, a, &options, &err);
@@ -588,7 +588,7 @@ static PyMethodDef methods[] = {
 	 "metrics(events, *, backward, kernel_details, arguments, overlap)\n--\n\nTable of FLOPs, bytes, times and "
 	 "rates."},
 	{"kernels", (PyCFunction)(void (*)(void))kernels, METH_VARARGS | METH_KEYWORDS,
-	 "kernels(*, launcher=False, cpu_op=True)\n--\n\nTable, one row a kernel."},
+	 "kernels(*, launcher=False, cpu_op=True, nn_module=False)\n--\n\nTable, one row a kernel."},
 	{"unified", (PyCFunction)unified, METH_NOARGS, "unified()\n--\n\nThe unified table."},
 	{"kernel_summary", (PyCFunction)kernel_summary, METH_NOARGS,
 	 "kernel_summary()\n--\n\nKernels by name and operation."},

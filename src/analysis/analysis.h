@@ -78,6 +78,10 @@ int tl__unified_perf_summary(tl_table **out, const tl_table *unified, const tl_s
  */
 int tl__kernels(tl_table **out, tl_analyzer *a, tl_error *err);
 
+/* analysis/kernel_modules.c: spec 01 section 9.4 */
+/** Adds the nn.Module above each kernel to a table of tl__kernels; nothing where no kernel has one. TL_ENOMEM. */
+int tl__kernel_modules(tl_analyzer *a, tl_table *kernels, tl_error *err);
+
 /* analysis/kernel_summary.c: spec 02 section 9.2 */
 /** One row for kernels of one name and stream below one operation; does not need the kernel table. */
 int tl__kernel_summary(tl_table **out, tl_analyzer *a, tl_error *err);

@@ -356,7 +356,11 @@ int tl_analyzer_kernels(tl_table **out, tl_analyzer *a, const tl_kernel_options 
 	};
 	const tl_kernel_options *o = options ? options : &defaults;
 	*out = NULL;
+	if (o->nn_module && !a->tree->with_python)
+		return tl__fail(err, TL_EINVAL, "nn.Modules are Python frames: build the tree with them");
 	int code = tl__kernels(out, a, err);
+	if (code == 0 && o->nn_module)
+		code = tl__kernel_modules(a, *out, err);
 	for (size_t i = 0; code == 0 && !o->launcher && i < sizeof launcher / sizeof *launcher; i++)
 		drop(*out, launcher[i]);
 	for (size_t i = 0; code == 0 && o->no_cpu_op && i < sizeof operation / sizeof *operation; i++)

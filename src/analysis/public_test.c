@@ -365,6 +365,118 @@ static void the_other_tables(void **state)
 	fixture_close(&f);
 }
 
+static tl_table *kernels_with_modules(tl_analyzer *a)
+{
+	tl_table *table;
+	assert_int_equal(
+		tl_analyzer_kernels(&table, a, &(tl_kernel_options){.no_cpu_op = true, .nn_module = true}, NULL), 0);
+	return table;
+}
+
+/* The inner module has one kernel of 10 µs, the outer one four: 10 + 20 + 5 + 3. */
+static void modules_above_kernels(void **state)
+{
+	(void)state;
+	fixture f;
+	open_model(&f, true);
+	tl_table *table = kernels_with_modules(f.a);
+	EXPECT_COLUMNS(table, "UID", "Kernel name", "Kernel t start", "Kernel duration (µs)", "Kernel stream",
+		       "Parent nn.Module UID", "Parent nn.Module", "Parent nn.Module kernel count",
+		       "Parent nn.Module GPU busy time (µs)", "Percent of Parent nn.Module busy time (%)");
+	expect_number(table, 0, "Parent nn.Module UID", 1);
+	expect_text(table, 0, "Parent nn.Module", "nn.Module: Linear_0_1");
+	expect_number(table, 0, "Parent nn.Module kernel count", 1);
+	expect_number(table, 0, "Parent nn.Module GPU busy time (µs)", 10);
+	expect_number(table, 0, "Percent of Parent nn.Module busy time (%)", 100);
+	expect_number(table, 1, "Parent nn.Module UID", 0);
+	expect_text(table, 1, "Parent nn.Module", "nn.Module: Outer_3");
+	expect_number(table, 1, "Parent nn.Module kernel count", 4);
+	expect_number(table, 1, "Parent nn.Module GPU busy time (µs)", 38);
+	expect_number(table, 1, "Percent of Parent nn.Module busy time (%)", 20 / 38.0 * 100);
+	expect_number(table, 3, "Parent nn.Module GPU busy time (µs)", 38);
+	expect_number(table, 3, "Percent of Parent nn.Module busy time (%)", 3 / 38.0 * 100);
+	tl_table_free(table);
+	fixture_close(&f);
+}
+
+/* A module around nothing; kernels beside modules, and without a launch. */
+static void kernels_without_a_module(void **state)
+{
+	(void)state;
+	tl_error err = TL_ERROR_INIT;
+	tl_table *table;
+	tl_store *s = tl__store_new();
+	tl_fixture_python(s, "nn.Module: Dropout_0", 1, 2, 0, 5, TL_ID_NONE, TL_ID_NONE);
+	tl_fixture_launch(s, "launch", 1, 2, 10, 1, 1);
+	tl_fixture_gpu(s, TL_KIND_KERNEL, "beside", 0, 7, 12, 3, 1);
+	tl_fixture_gpu(s, TL_KIND_KERNEL, "alone", 0, 7, 20, 3, 2);
+	fixture f = {.trace.store = s};
+	assert_int_equal(tl_tree_build(&f.tree, &f.trace, &(tl_tree_options){.with_python = true}, NULL), 0);
+	assert_int_equal(tl_analyzer_new(&f.a, f.tree, NULL, NULL), 0);
+	table = kernels_with_modules(f.a);
+	assert_int_equal(tl_table_rows(table), 2);
+	EXPECT_COLUMNS(table, "UID", "Kernel name", "Kernel t start", "Kernel duration (µs)", "Kernel stream");
+	tl_table_free(table);
+	fixture_close(&f);
+
+	/* one kernel of each kind: the columns are there, and empty where there is no module */
+	s = tl__store_new();
+	tl_fixture_python(s, "nn.Module: Linear_0", 1, 2, 0, 5, TL_ID_NONE, TL_ID_NONE);
+	tl_fixture_launch(s, "launch", 1, 2, 1, 1, 1);
+	tl_fixture_launch(s, "launch", 1, 2, 10, 1, 2);
+	tl_fixture_gpu(s, TL_KIND_KERNEL, "below", 0, 7, 12, 3, 1);
+	tl_fixture_gpu(s, TL_KIND_KERNEL, "beside", 0, 7, 20, 3, 2);
+	f = (fixture){.trace.store = s};
+	assert_int_equal(tl_tree_build(&f.tree, &f.trace, &(tl_tree_options){.with_python = true}, NULL), 0);
+	assert_int_equal(tl_analyzer_new(&f.a, f.tree, NULL, NULL), 0);
+	table = kernels_with_modules(f.a);
+	expect_number(table, 0, "Parent nn.Module UID", 0);
+	expect_empty(table, 1, "Parent nn.Module UID");
+	expect_empty(table, 1, "Parent nn.Module");
+	expect_empty(table, 1, "Parent nn.Module kernel count");
+	expect_empty(table, 1, "Parent nn.Module GPU busy time (µs)");
+	expect_empty(table, 1, "Percent of Parent nn.Module busy time (%)");
+	tl_table_free(table);
+	fixture_close(&f);
+
+	open_model(&f, false);
+	assert_int_equal(tl_analyzer_kernels(&table, f.a, &(tl_kernel_options){.nn_module = true}, &err), TL_EINVAL);
+	assert_null(table);
+	assert_non_null(strstr(err.message, "Python frames"));
+	fixture_close(&f);
+}
+
+static int kernels_of_a_tree(const tl_tree *tree)
+{
+	tl_analyzer *a;
+	tl_table *table = NULL;
+	int code = tl_analyzer_new(&a, tree, NULL, NULL);
+	if (code < 0)
+		return code;
+	code = tl_analyzer_kernels(&table, a, &(tl_kernel_options){.launcher = true, .nn_module = true}, NULL);
+	tl_table_free(table);
+	tl_analyzer_free(a);
+	return code;
+}
+
+static void modules_above_kernels_without_memory(void **state)
+{
+	(void)state;
+	fixture f;
+	open_model(&f, true);
+	int code = TL_ENOMEM;
+	int64_t n = 0;
+	for (; code != 0 && n < 100000; n++) {
+		tl__alloc_fail_after(n);
+		code = kernels_of_a_tree(f.tree);
+		tl__alloc_fail_after(-1);
+		assert_true(code == 0 || code == TL_ENOMEM);
+	}
+	assert_int_equal(code, 0);
+	assert_true(n > 50);
+	fixture_close(&f);
+}
+
 static void nodes_as_a_table(void **state)
 {
 	(void)state;
@@ -501,6 +613,9 @@ int main(void)
 		cmocka_unit_test(families_and_categories),
 		cmocka_unit_test(operations_with_a_model),
 		cmocka_unit_test(the_other_tables),
+		cmocka_unit_test(modules_above_kernels),
+		cmocka_unit_test(kernels_without_a_module),
+		cmocka_unit_test(modules_above_kernels_without_memory),
 		cmocka_unit_test(nodes_as_a_table),
 		cmocka_unit_test(bad_use_is_answered),
 		cmocka_unit_test(every_failed_allocation_is_reported),

@@ -529,9 +529,9 @@ class TreePerfAnalyzer:
         kernels = event.get("kernel_details") or [{}]
         return self._native().category_of(event.get("name") or "", kernels[0].get("name"))
 
-    def _busy(self, event, cache):
-        """(busy time in µs, number) of the GPU events below an event."""
-        uid = event["UID"]
+    def _busy(self, event):
+        """(busy time in µs, number) of the GPU events below an event; asked for once until the tree is edited."""
+        uid, cache = event["UID"], self.tree._busy_times
         if uid not in cache:
             events = self.tree.get_gpu_events(event)
             cache[uid] = (_core.busy(events), len(events))
@@ -565,12 +565,12 @@ class TreePerfAnalyzer:
         if operation is not None:
             details.update(self._operation_details(kernel, operation))
         if nn_module_detail and self.tree._core.has_python:
-            details.update(self._module_details(kernel, {}))
+            details.update(self._module_details(kernel))
         return details
 
     def _operation_details(self, kernel, operation):
         args = operation.get("args") or {}
-        busy, count = self._busy(operation, {})
+        busy, count = self._busy(operation)
         share = 100 if count == 1 else kernel["dur"] / busy * 100 if busy else None
         if "kernel_details" not in operation:
             operation["kernel_details"] = self._booked(operation)
@@ -589,20 +589,22 @@ class TreePerfAnalyzer:
         return [{"name": k["name"], "dur": k.get("dur"), "stream": (k.get("args") or {}).get("stream")}
                 for k in sorted(kernels, key=lambda k: k.get("ts", 0))]
 
-    def _module_details(self, kernel, cache):
+    def _module_details(self, kernel):
         core = self.tree._sealed()
         uid = core.module_parent(kernel)
         if uid is None:
             return {}
         module = core.event(uid)
-        busy, count = self._busy(module, cache)
+        busy, count = self._busy(module)
         share = 100 if count == 1 else kernel["dur"] / busy * 100 if busy else None
         return {"Parent nn.Module UID": uid, "Parent nn.Module": module["name"], "Parent nn.Module kernel count": count,
                 "Parent nn.Module GPU busy time (µs)": busy, "Percent of Parent nn.Module busy time (%)": share}
 
     def get_df_kernels(self, launcher_detail=False, cpu_op_detail=True, nn_module_detail=False):
         """One row a kernel, linked or not, by UID; columns as :meth:`get_kernel_details`."""
-        made = frame(self._native().kernels(launcher=bool(launcher_detail), cpu_op=bool(cpu_op_detail)))
+        modules = bool(nn_module_detail and self.tree._core.has_python)
+        made = frame(self._native().kernels(launcher=bool(launcher_detail), cpu_op=bool(cpu_op_detail),
+                                            nn_module=modules))
         if not len(made):
             return made
         made = made.sort_values("UID", kind="stable").reset_index(drop=True)
@@ -611,11 +613,6 @@ class TreePerfAnalyzer:
             if name in made:
                 made[name] = [_tuples(value) for value in made[name]]
         made["Kernel t start"] = [kernel.get("ts") for kernel in kernels]
-        if nn_module_detail and self.tree._core.has_python:
-            cache = {}
-            details = [self._module_details(kernel, cache) for kernel in kernels]
-            for name in next((list(d) for d in details if d), []):
-                made[name] = [d.get(name) for d in details]
         for name in made.columns:
             if "UID" in name or "count" in name:
                 made[name] = made[name].astype("Int64")
