@@ -53,9 +53,11 @@ PyMODINIT_FUNC PyInit__core(void)
 		const char *name;
 		PyTypeObject *type;
 	} types[] = {
-		{"Trace", &core_trace_type},   {"Tree", &core_tree_type},         {"Event", &core_event_type},
-		{"Edit", &core_edit_type},     {"Analyzer", &core_analyzer_type}, {"Table", &core_table_type},
-		{"Events", &core_events_type}, {"Report", &core_report_type},
+		{"Trace", &core_trace_type},       {"Tree", &core_tree_type},
+		{"Event", &core_event_type},       {"Edit", &core_edit_type},
+		{"Analyzer", &core_analyzer_type}, {"Table", &core_table_type},
+		{"Events", &core_events_type},     {"Report", &core_report_type},
+		{"Diff", &core_diff_type},         {"Comparison", &core_comparison_type},
 	};
 	PyObject *module = PyModule_Create(&definition);
 	bool good = module && core_event_setup() && core_timeline_setup() &&
@@ -63,6 +65,7 @@ PyMODINIT_FUNC PyInit__core(void)
 		    PyModule_AddFunctions(module, core_event_functions) == 0 &&
 		    PyModule_AddFunctions(module, core_model_methods) == 0 &&
 		    PyModule_AddFunctions(module, core_report_methods) == 0 &&
+		    PyModule_AddFunctions(module, core_compare_methods) == 0 &&
 		    PyModule_AddStringConstant(module, "__version__", tl_version()) == 0;
 	for (size_t i = 0; good && i < sizeof types / sizeof *types; i++)
 		good = PyType_Ready(types[i].type) == 0 &&

@@ -44,6 +44,7 @@ typedef struct core_tree {
 	bool prune;    /* events without GPU work have the key non_gpu_path */
 	bool edited;   /* the events are no longer those of the file */
 	bool editing;
+	unsigned long version; /* another one whenever names, events or their places may have changed */
 	/** Row -> Python object of the event, borrowed; NULL where there is none. An event takes itself out when it
 	 * dies. */
 	PyObject **live;
@@ -97,7 +98,7 @@ typedef struct core_edit {
 } core_edit;
 
 extern PyTypeObject core_trace_type, core_tree_type, core_event_type, core_events_type, core_analyzer_type,
-	core_table_type, core_edit_type, core_report_type;
+	core_table_type, core_edit_type, core_report_type, core_diff_type, core_comparison_type;
 
 /* ---- errors and texts: core_error.c ---- */
 
@@ -123,6 +124,8 @@ bool core_take_rows(tl_row **out, size_t *n, PyObject *sequence, core_tree *tree
 
 /** Makes the texts of whole events available, where they are kept at all. False: exception set. */
 bool core_trace_whole(core_trace *trace);
+/** A tl_progress_fn: ends the loading on Ctrl-C. `user`: a Python function of (done, total), or NULL. */
+int core_on_progress(void *user, uint64_t done, uint64_t total);
 
 /* ---- tables: core_table.c ---- */
 
@@ -184,9 +187,17 @@ bool core_event_setup(void);
 /** Registers the models and categories of `self` on `analyzer`. False: exception set. */
 bool core_analyzer_register(core_analyzer *self, tl_analyzer *analyzer);
 
+/* ---- reports: core_report.c ---- */
+
+/** Takes over `report`; NULL with an exception. */
+PyObject *core_report_new(tl_report *report, bool truncated);
+/** The report in a Report, which stays as it is from now on; NULL with TypeError. */
+const tl_report *core_report_use(PyObject *object);
+
 /* ---- functions of the module ---- */
 
-extern PyMethodDef core_timeline_methods[], core_model_methods[], core_report_methods[], core_event_functions[];
+extern PyMethodDef core_timeline_methods[], core_model_methods[], core_report_methods[], core_event_functions[],
+	core_compare_methods[];
 bool core_timeline_setup(void);
 
 #endif

@@ -88,12 +88,15 @@ static PyObject *commit(core_edit *self, PyObject *unused)
 		return NULL;
 	core_tree_drop_analyses(self->tree);
 	core_texts_clear(&self->tree->texts);
+	self->tree->version++;
 	for (int i = 0; i < CORE_RECENT; i++)
 		Py_CLEAR(self->tree->recent[i].whole);
 	int code;
 	Py_BEGIN_ALLOW_THREADS
 	code = tl_edit_commit(self->edit, &err);
 	Py_END_ALLOW_THREADS
+	if (code < 0)
+		self->tree->version--; /* the tree is as it was */
 	core_tree_leave(self->tree);
 	if (code < 0)
 		return core_raise(code, &err);

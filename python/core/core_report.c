@@ -109,7 +109,7 @@ static bool take_options(wishes *w, PyObject *given)
 	       take_arch(w, PyDict_GetItemString(given, "arch"));
 }
 
-static PyObject *report_new(tl_report *report, bool truncated)
+PyObject *core_report_new(tl_report *report, bool truncated)
 {
 	core_report *self = PyObject_New(core_report, &core_report_type);
 	if (!self) {
@@ -120,6 +120,17 @@ static PyObject *report_new(tl_report *report, bool truncated)
 	self->truncated = truncated;
 	self->shown = false;
 	return (PyObject *)self;
+}
+
+const tl_report *core_report_use(PyObject *object)
+{
+	if (!Py_IS_TYPE(object, &core_report_type)) {
+		PyErr_Format(PyExc_TypeError, "a Report is needed, not %.100s", Py_TYPE(object)->tp_name);
+		return NULL;
+	}
+	core_report *self = (core_report *)object;
+	self->shown = true;
+	return self->report;
 }
 
 /* ---- of a file ---- */
@@ -195,7 +206,7 @@ static PyObject *of_file(const char *path, wishes *w, files *f, bool strict)
 	Py_END_ALLOW_THREADS
 	for (size_t i = 0; i < f->n; i++)
 		(void)tl_extension_notes(f->items[i]);
-	return code < 0 ? core_raise_file(code, &err, path) : report_new(report, truncated);
+	return code < 0 ? core_raise_file(code, &err, path) : core_report_new(report, truncated);
 }
 
 static PyObject *report_file(PyObject *module, PyObject *args)
@@ -259,7 +270,7 @@ static PyObject *report_tree(PyObject *module, PyObject *args)
 		if (code == 0 && PyErr_Occurred())
 			tl_report_free(report);
 		else
-			result = code < 0 ? core_raise(code, &err) : report_new(report, false);
+			result = code < 0 ? core_raise(code, &err) : core_report_new(report, false);
 	}
 	tl_arch_free(w.arch);
 	return result;

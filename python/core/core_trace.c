@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 /* Called on the thread that loads, which has released the GIL: Ctrl-C ends the loading. */
-static int on_progress(void *user, uint64_t done, uint64_t total)
+int core_on_progress(void *user, uint64_t done, uint64_t total)
 {
 	PyObject *callback = user;
 	PyGILState_STATE state = PyGILState_Ensure();
@@ -28,7 +28,7 @@ static bool take_options(tl_trace_options *out, PyObject *progress)
 		PyErr_SetString(PyExc_TypeError, "progress must be a function of (done, total)");
 		return false;
 	}
-	out->progress = on_progress;
+	out->progress = core_on_progress;
 	out->user = progress == Py_None ? NULL : progress;
 	return true;
 }
@@ -98,7 +98,7 @@ bool core_trace_whole(core_trace *self)
 	Py_END_ALLOW_THREADS
 	PyObject *packed = Py_XNewRef(self->packed); /* another thread may have been faster */
 	if (packed) {
-		tl_trace_options options = {.keep_raw = true, .progress = on_progress};
+		tl_trace_options options = {.keep_raw = true, .progress = core_on_progress};
 		Py_BEGIN_ALLOW_THREADS
 		code = tl_trace_open_memory(&whole, PyBytes_AS_STRING(packed), (size_t)PyBytes_GET_SIZE(packed),
 					    &options, &err);

@@ -165,6 +165,7 @@ static PyObject *build(core_tree *self, PyObject *args)
 		/* texts of an edited tree go with it; those of the trace stay, and tell them apart nobody can */
 		core_tree_drop_analyses(self);
 		core_texts_clear(&self->texts);
+		self->version++;
 		tl_tree_free(self->tree);
 		self->tree = tree;
 		self->edited = false;
@@ -203,10 +204,13 @@ static PyObject *pseudo_ops(core_tree *self, PyObject *unused)
 	int code;
 	core_tree_drop_analyses(self);
 	core_texts_clear(&self->texts);
+	self->version++;
 	Py_BEGIN_ALLOW_THREADS
 	code = tl_tree_apply_pseudo_ops(self->tree, NULL, &made, &err);
 	Py_END_ALLOW_THREADS
 	self->edited |= made > 0;
+	if (code == 0 && !made)
+		self->version--; /* nothing happened */
 	core_tree_leave(self);
 	return code < 0 ? core_raise(code, &err) : PyLong_FromSize_t(made);
 }
