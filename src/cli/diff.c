@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* tracelens diff: two traces, aligned by their call trees. */
 #include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "session.h"
 
@@ -81,31 +84,92 @@ static int refuse_repairs(const cli_session *s)
 	return status;
 }
 
-/* Opens a side; `s` is closed by the caller in any case. */
-static int open_side(cli_session *s)
+/* Whether a side can be a trace at all: before the other one is read, too. */
+static int check_sides(const cli_session side[2])
 {
-	tl_error err = TL_ERROR_INIT;
-	int status = cli_check_format(s->path);
-	if (status != CLI_OK)
-		return status;
-	cli_progress_begin(&s->progress, s->path, !s->quiet);
+	int status = cli_check_format(side[0].path);
+	return status == CLI_OK ? cli_check_format(side[1].path) : status;
+}
+
+/* Reading one side; the threads of both share nothing but `stop`. */
+typedef struct reading {
+	cli_session *session;
+	bool single_thread;
+	_Atomic bool *stop;
+	int code;
+	tl_error err;
+} reading;
+
+static int on_progress(void *user, uint64_t done, uint64_t total)
+{
+	reading *r = user;
+	return atomic_load(r->stop) ? 1 : cli_progress_loading(&r->session->progress, done, total);
+}
+
+static void *read_side(void *user)
+{
+	reading *r = user;
+	cli_session *s = r->session;
 	tl_trace_options to = {.strict = cli_has(s->args, "strict"),
-			       .single_thread = cli_has(s->args, "single-thread"),
-			       .progress = cli_progress_loading,
-			       .user = &s->progress};
-	int code = tl_trace_open(&s->trace, s->path, &to, &err);
-	cli_progress_end(&s->progress);
-	if (code == TL_ECANCELLED) {
+			       .single_thread = r->single_thread,
+			       .progress = on_progress,
+			       .user = r};
+	tl_tree_options o = {.with_python = cli_has(s->args, "python"),
+			     .clip_stream_overruns = cli_has(s->args, "clip_stream_overruns")};
+	r->code = tl_trace_open(&s->trace, s->path, &to, &r->err);
+	if (r->code == 0)
+		r->code = tl_tree_build(&s->tree, s->trace, &o, &r->err);
+	return NULL;
+}
+
+static int complain_about(const reading *r)
+{
+	if (r->code == TL_ECANCELLED) {
 		cli_say("interrupted");
 		return CLI_INTERRUPTED;
 	}
-	if (code < 0)
-		return cli_complain(&err, cli_read_status(code));
-	tl_tree_options o = {.with_python = cli_has(s->args, "python"),
-			     .clip_stream_overruns = cli_has(s->args, "clip_stream_overruns")};
-	if (tl_tree_build(&s->tree, s->trace, &o, &err) < 0)
-		return cli_complain(&err, CLI_FAILED);
-	return refuse_repairs(s);
+	if (r->code < 0)
+		return cli_complain(&r->err, r->session->trace ? CLI_FAILED : cli_read_status(r->code));
+	return refuse_repairs(r->session);
+}
+
+/*
+ * Reads both sides at the same time: each is read by a thread of its own, and unpacked there, too, where there are few
+ * processors. What is wrong is told as if one had been read after the other. Both are closed by the caller in any case.
+ */
+static int open_sides(cli_session side[2])
+{
+	bool single = cli_has(side[0].args, "single-thread"), threaded = false;
+	_Atomic bool stop = false;
+	reading r[2];
+	pthread_t other;
+	int status = check_sides(side);
+	if (status != CLI_OK)
+		return status;
+	for (int i = 0; i < 2; i++)
+		r[i] = (reading){.session = &side[i],
+				 .single_thread = single || sysconf(_SC_NPROCESSORS_ONLN) < 4,
+				 .stop = &stop,
+				 .err = TL_ERROR_INIT};
+	/* of the two, one line tells how far it is */
+	cli_progress_begin(&side[0].progress, side[0].path, !side[0].quiet);
+	if (!single)
+		threaded = pthread_create(&other, NULL, read_side, &r[1]) == 0;
+	read_side(&r[0]);
+	if (r[0].code < 0)
+		atomic_store(&stop, true);
+	if (threaded)
+		pthread_join(other, NULL);
+	cli_progress_end(&side[0].progress);
+	status = complain_about(&r[0]);
+	if (status != CLI_OK)
+		return status;
+	if (!threaded) {
+		cli_progress_begin(&side[1].progress, side[1].path, !side[1].quiet);
+		read_side(&r[1]);
+		cli_progress_end(&side[1].progress);
+	}
+	return complain_about(&r[1]);
 }
 
 /* ---- telling ---- */
@@ -215,13 +279,13 @@ static int run(const cli_args *args)
 		return cli_wrong_usage("diff", "only one of the traces can be standard input");
 	int status = path ? read_text(&twins, path) : CLI_OK;
 	cli_catch_interrupt();
-	for (int i = 0; i < 2 && status == CLI_OK; i++) {
+	for (int i = 0; i < 2; i++)
 		side[i] = (cli_session){.args = args,
 					.path = args->rest[i],
 					.format = format_of(args),
 					.quiet = cli_has(args, "quiet")};
-		status = open_side(&side[i]);
-	}
+	if (status == CLI_OK)
+		status = open_sides(side);
 	if (status == CLI_OK)
 		status = compare(side, twins);
 	if ((status == CLI_OK || status == CLI_EMPTY) && cli_interrupted())

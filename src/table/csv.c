@@ -33,11 +33,9 @@ static void quote_field(tl_buf *out, size_t start)
 	*--to = '"';
 }
 
-int tl__table_csv(const tl_table *table, tl_buf *out)
+void tl__table_csv_head(const tl_table *table, tl_buf *out)
 {
-	size_t n = table->columns.n;
-
-	for (size_t c = 0; c < n; c++) {
+	for (size_t c = 0; c < table->columns.n; c++) {
 		if (c)
 			tl__buf_putc(out, ',');
 		size_t start = out->n;
@@ -45,18 +43,29 @@ int tl__table_csv(const tl_table *table, tl_buf *out)
 		quote_field(out, start);
 	}
 	tl__buf_putc(out, '\n');
-	for (size_t row = 0; n && row < table->rows && !out->failed; row++) {
-		for (size_t c = 0; c < n; c++) {
-			if (c)
-				tl__buf_putc(out, ',');
-			size_t start = out->n;
-			tl__cell_text(table, &table->columns.v[c], row, out);
-			if (n == 1 && out->n == start)
-				tl__buf_puts(out, "\"\""); /* an empty line would not be a row */
-			else
-				quote_field(out, start);
-		}
-		tl__buf_putc(out, '\n');
+}
+
+void tl__table_csv_row(const tl_table *table, size_t row, tl_buf *out)
+{
+	size_t n = table->columns.n;
+
+	for (size_t c = 0; c < n; c++) {
+		if (c)
+			tl__buf_putc(out, ',');
+		size_t start = out->n;
+		tl__cell_text(table, &table->columns.v[c], row, out);
+		if (n == 1 && out->n == start)
+			tl__buf_puts(out, "\"\""); /* an empty line would not be a row */
+		else
+			quote_field(out, start);
 	}
+	tl__buf_putc(out, '\n');
+}
+
+int tl__table_csv(const tl_table *table, tl_buf *out)
+{
+	tl__table_csv_head(table, out);
+	for (size_t row = 0; table->columns.n && row < table->rows && !out->failed; row++)
+		tl__table_csv_row(table, row, out);
 	return out->failed ? TL_ENOMEM : 0;
 }
