@@ -44,6 +44,18 @@ typedef struct tl_report_options {
 	bool enable_pseudo_ops;       /**< operations that the trace lacks are made (tl_tree_apply_pseudo_ops) */
 	tl_pseudo_options pseudo_ops; /**< read with enable_pseudo_ops */
 	bool call_stack_debug;        /**< with include_call_stack: also how the entry point was found */
+	/**
+	 * Another trace to compare with, a PyTorch trace file ("-": standard input); NULL: none. It is opened with
+	 * `comparison_trace` (NULL: the defaults), gets the same pseudo-operations, clipping, Python frames and tree
+	 * hooks as the trace of the report, is compared as by tl_diff_new, and is freed before any table is made. Adds
+	 * columns and rows to unified_perf_summary and the sheets diff_stats and comparison_health
+	 * (docs/comparing.md). In tables trace1 is the trace of the report, trace2 the other one.
+	 */
+	const char *comparison_path;
+	const tl_trace_options *comparison_trace;
+	/** In the place of comparison_path: a tree that was built already, taken as it is; needed during the call only.
+	 */
+	const tl_tree *comparison_tree;
 } tl_report_options;
 
 TL_API tl_report_options tl_report_options_default(void);
@@ -53,13 +65,15 @@ TL_API tl_report_options tl_report_options_default(void);
  * trace afterwards. A trace without GPU events yields a report of what there is (at least
  * gpu_timeline and trace_health); tl_report_is_empty says so.
  * @param[out] out freed with tl_report_free
+ * @return 0, TL_EINVAL (options that make no sense), TL_ECALLBACK (a hook), TL_ENOMEM; of the trace to compare with,
+ * and naming its file, the codes of tl_trace_open, TL_EFORMAT also when it is cut off, TL_EEMPTY (no GPU work)
  */
 TL_API int tl_report_pytorch(tl_report **out, const tl_trace *trace, const tl_report_options *options, tl_error *err);
 /**
  * The same of a tree that was built already, with what was edited and marked in it: for programs that change trees
  * themselves. Tree hooks are not called, and what options say about building (pseudo-operations, clipping) has no
- * effect. Options that need Python frames need a tree that has them. TL_EINVAL (options that make no sense),
- * TL_ECALLBACK, TL_ENOMEM.
+ * effect on it, only on the tree of comparison_path. Options that need Python frames need a tree that has them. Codes
+ * as tl_report_pytorch.
  */
 TL_API int tl_report_pytorch_tree(tl_report **out, tl_tree *tree, const tl_report_options *options, tl_error *err);
 TL_API void tl_report_free(tl_report *report);
@@ -89,6 +103,24 @@ TL_API size_t tl_report_ambiguous(const tl_report *report, tl_time *time);
  */
 TL_API const char *tl_report_roofline(const tl_report *report);
 
+/** What a report was compared with, and the sums of what its columns say. [0] is trace1, of the report, [1] trace2. */
+typedef struct tl_report_comparison {
+	const char *path;         /**< of trace2; "" when it was a tree. Belongs to the report */
+	size_t gpu_events[2];     /**< that the rows of unified_perf_summary stand for */
+	tl_time gpu_time[2];      /**< sum of their durations in ps = sum over the rows */
+	size_t left_out[2];       /**< GPU events without a launch in their trace, when they are not included */
+	tl_time left_out_time[2]; /**< sum of their durations in ps */
+	bool identical;           /**< both have the same operations in the same places */
+	/**
+	 * unified_perf_summary by `name`, the largest difference first: `name`, `lca_total_kernel_time_trace1_us`,
+	 * `lca_total_kernel_time_trace2_us`, `delta_us (trace2 - trace1)`, `speedup (trace2/trace1)`. NULL when
+	 * there is no such sheet. Belongs to the report.
+	 */
+	const tl_table *largest;
+} tl_report_comparison;
+/** Whether the report was compared with another trace; then fills `out`. */
+TL_API bool tl_report_get_comparison(tl_report_comparison *out, const tl_report *report);
+
 /** Text for the first sheet and the terminal: what was read and with which options. */
 typedef struct tl_report_heading {
 	const char *trace;   /**< name of the trace file */
@@ -99,8 +131,8 @@ typedef struct tl_report_heading {
 typedef struct tl_report_outputs {
 	const char *csv_dir;   /**< one `<sheet>.csv` a table, in this directory, made when missing; other files stay */
 	const char *xlsx_path; /**< one workbook: `overview`, then a sheet a table */
-	const char *json_path; /**< one object {"trace":..., "options":..., "roofline":..., "tables":[...]} (see
-				  tl_table_json) */
+	const char *json_path; /**< one object {"trace":..., "options":..., "roofline":..., "comparison":...,
+				  "tables":[...]} (see tl_table_json) */
 } tl_report_outputs;
 
 /**

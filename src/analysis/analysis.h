@@ -70,6 +70,12 @@ int tl__category_sheets(tl_table *out[4], size_t *n, tl_analyzer *a, const char 
 /* analysis/unified.c: spec 02 section 5 */
 int tl__unified_table(tl_table **out, tl_analyzer *a, tl_error *err);
 int tl__unified_perf_summary(tl_table **out, const tl_table *unified, const tl_summary_options *options, tl_error *err);
+/**
+ * The same, and into which row of it each row of `unified` went: `*row_of` is freed with tl__free (NULL: not wanted).
+ * Rows beyond `options->top` are not there.
+ */
+int tl__unified_perf_summary_rows(tl_table **out, uint32_t **row_of, const tl_table *unified,
+				  const tl_summary_options *options, tl_error *err);
 
 /* analysis/kernels.c: spec 02 sections 9.1 and 9.2 */
 /**

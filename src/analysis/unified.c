@@ -288,6 +288,8 @@ static const column_plan plan[] = {
 
 /* A column that call_stack_full is made of, which then takes its place. */
 #define STACKS "call stacks"
+/* The group of each row, which tells after sorting where it went. */
+#define GROUPS "groups"
 
 /* "is_recompute" is passed over where it does not exist, that is without recompute detection. */
 static const char *const keys[] = {"name",       "op category", "process_name",  "process_label",   "thread_name",
@@ -327,12 +329,40 @@ static int replace_stacks(tl_table *out, bool debug, tl_error *err)
 	return tl__call_stack_columns(out, STACKS, "kernel_details_summary", debug, err);
 }
 
-static int summarize(tl_table *out, const tl_groups *groups, const tl_table *unified, const tl_summary_options *options,
-		     const char *const *group_keys, size_t n_keys, tl_error *err)
+static int number_groups(tl_table *out, tl_error *err)
+{
+	tl_column *column = tl__table_add(out, GROUPS, "", TL_COL_INT64);
+	if (!column)
+		return tl__nomem(err);
+	for (size_t i = 0; i < out->rows; i++)
+		column->i64[i] = (int64_t)i;
+	return 0;
+}
+
+/* The row of the sorted summary that each row of the unified table went into. */
+static int find_rows(uint32_t **row_of, tl_table *out, const tl_groups *groups, size_t n, tl_error *err)
+{
+	const tl_column *numbers = tl__table_column(out, GROUPS);
+	uint32_t *place = tl__malloc((groups->n + 1) * sizeof *place);
+	*row_of = tl__malloc((n + 1) * sizeof **row_of);
+	for (size_t i = 0; place && i < out->rows; i++)
+		place[numbers->i64[i]] = (uint32_t)i;
+	for (size_t i = 0; place && *row_of && i < n; i++)
+		(*row_of)[i] = place[groups->of_row[i]];
+	int code = place && *row_of ? 0 : tl__nomem(err);
+	tl__free(place);
+	tl__table_remove_column(out, (size_t)tl_table_find_column(out, GROUPS));
+	return code;
+}
+
+static int summarize(tl_table *out, uint32_t **row_of, const tl_groups *groups, const tl_table *unified,
+		     const tl_summary_options *options, const char *const *group_keys, size_t n_keys, tl_error *err)
 {
 	static const tl_sort_key order[] = {{"Kernel Time (µs)_sum", true}};
 
 	TL_TRY(tl__aggregate_keys(out, groups, unified, group_keys, n_keys, err));
+	if (row_of)
+		TL_TRY(number_groups(out, err));
 	for (size_t i = 0; i < sizeof plan / sizeof plan[0]; i++)
 		TL_TRY(add_planned(out, groups, unified, &plan[i], options, err));
 	if (options->call_stack)
@@ -342,10 +372,18 @@ static int summarize(tl_table *out, const tl_groups *groups, const tl_table *uni
 		TL_TRY(tl__overlap_sort(out, keys, N_KEYS, order[0].column, err));
 	else
 		TL_TRY(tl__table_sort(out, order, 1, err));
+	if (row_of)
+		TL_TRY(find_rows(row_of, out, groups, unified->rows, err));
 	return tl__table_add_percentages(out, order[0].column, err);
 }
 
 int tl__unified_perf_summary(tl_table **out, const tl_table *unified, const tl_summary_options *options, tl_error *err)
+{
+	return tl__unified_perf_summary_rows(out, NULL, unified, options, err);
+}
+
+int tl__unified_perf_summary_rows(tl_table **out, uint32_t **row_of, const tl_table *unified,
+				  const tl_summary_options *options, tl_error *err)
 {
 	static const tl_summary_options defaults;
 	const tl_summary_options *o = options ? options : &defaults;
@@ -354,6 +392,8 @@ int tl__unified_perf_summary(tl_table **out, const tl_table *unified, const tl_s
 	tl_groups groups;
 
 	*out = NULL;
+	if (row_of)
+		*row_of = NULL;
 	group_keys[n_keys++] = keys[0];
 	if (o->overlap)
 		group_keys[n_keys++] = TL_OVERLAP_NAMES;
@@ -362,13 +402,18 @@ int tl__unified_perf_summary(tl_table **out, const tl_table *unified, const tl_s
 	TL_TRY(tl__table_group(&groups, unified, group_keys, n_keys, true, err));
 	tl_table *table = tl__table_new(o->overlap ? "unified_perf_summary_kl_overlap" : "unified_perf_summary",
 					unified->strings, groups.n);
-	int code = table ? summarize(table, &groups, unified, o, group_keys, n_keys, err) : tl__nomem(err);
+	int code = table ? summarize(table, row_of, &groups, unified, o, group_keys, n_keys, err) : tl__nomem(err);
 	tl__groups_free(&groups);
 	if (code == 0)
 		tl__table_cut(table, o->top);
-	if (code < 0)
-		tl_table_free(table);
-	else
+	if (code == 0) {
 		*out = table;
+		return 0;
+	}
+	tl_table_free(table);
+	if (row_of) {
+		tl__free(*row_of);
+		*row_of = NULL;
+	}
 	return code;
 }

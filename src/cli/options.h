@@ -33,7 +33,6 @@ typedef struct cli_option {
 	const char *group;          /* headline in the help; options of one group stand together */
 	const char *const *choices; /* CLI_CHOICE: NULL-terminated */
 	double min;
-	bool unavailable; /* known to the reference, not available here yet */
 } cli_option;
 
 /** What was given for one option. */

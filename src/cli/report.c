@@ -17,7 +17,6 @@ static const char *const formats[] = {"pytorch", "jax", "rocprof", "pftrace", NU
 #define INPUT "input and output"
 #define ANALYSIS "analysis"
 #define DISPLAY "display and behaviour"
-#define LATER "known to the reference, not available yet (each ends the program with status 2)"
 
 static const cli_option options[] = {
 	{.name = "profile_json_path",
@@ -143,6 +142,11 @@ static const cli_option options[] = {
 	 .value = "FILE",
 	 .group = ANALYSIS,
 	 .help = "a Lua file with operation models, categories and changes of the call tree; may be given again"},
+	{.name = "comparison_json_path",
+	 .kind = CLI_TEXT,
+	 .value = "TRACE",
+	 .group = ANALYSIS,
+	 .help = "compare with this trace: speedup, delta and common ancestors in unified_perf_summary, diff_stats"},
 	{.name = "disable_coll_analysis", .kind = CLI_FLAG, .group = ANALYSIS, .help = "leave coll_analysis out"},
 
 	{.name = "strict",
@@ -162,8 +166,6 @@ static const cli_option options[] = {
 	 .help = "colours in the summary (auto: on a terminal, unless NO_COLOR is set)"},
 	{.name = "single-thread", .kind = CLI_FLAG, .group = DISPLAY, .help = "unpack and read in one thread"},
 	{.name = "help", .letter = 'h', .kind = CLI_FLAG, .group = DISPLAY, .help = "print this help"},
-
-	{.name = "comparison_json_path", .kind = CLI_TEXT, .value = "TRACE", .group = LATER, .unavailable = true},
 	{0},
 };
 
@@ -183,6 +185,7 @@ void cli_report_help(void)
 typedef struct job {
 	const cli_args *args;
 	const char *trace; /* path */
+	const char *other; /* of the trace to compare with, or NULL */
 	bool format_given;
 	tl_report_outputs outputs;
 	char *default_path; /* of the workbook, or NULL */
@@ -242,16 +245,6 @@ static char *option_line(const cli_args *args)
 	return text;
 }
 
-static int check_unavailable(const cli_args *args)
-{
-	for (size_t i = 0; options[i].name; i++)
-		if (options[i].unavailable && args->given[i].given) {
-			cli_say("--%s is not available yet", options[i].name);
-			return CLI_USAGE;
-		}
-	return CLI_OK;
-}
-
 /* The format word and the trace among the positional arguments. */
 static int read_positionals(job *j, bool pytorch_given)
 {
@@ -285,14 +278,33 @@ static int read_positionals(job *j, bool pytorch_given)
 	return CLI_OK;
 }
 
+/* The trace to compare with. */
+static int read_other(job *j)
+{
+	j->other = cli_text(j->args, "comparison_json_path", NULL);
+	if (!j->other)
+		return CLI_OK;
+	if (!*j->other)
+		return cli_wrong_usage("report", "the name of the trace to compare with is empty");
+	if (!strcmp(j->other, "-") && !strcmp(j->trace, "-"))
+		return cli_wrong_usage("report", "only one of the traces can be standard input");
+	return CLI_OK;
+}
+
+static bool is_same_file(const struct stat *a, const char *path)
+{
+	struct stat b;
+	return stat(path, &b) == 0 && a->st_dev == b.st_dev && a->st_ino == b.st_ino;
+}
+
 /* Refuses at once what would fail after minutes of work. */
 static int check_output(const job *j, const char *path)
 {
-	struct stat trace, out;
+	struct stat out;
 	if (!path || !strcmp(path, "-"))
 		return CLI_OK;
 	if (stat(path, &out) == 0) {
-		if (stat(j->trace, &trace) == 0 && trace.st_dev == out.st_dev && trace.st_ino == out.st_ino) {
+		if (is_same_file(&out, j->trace) || (j->other && is_same_file(&out, j->other))) {
 			cli_say("%s: this is the trace, the report must go to another file", path);
 			return CLI_USAGE;
 		}
@@ -329,9 +341,9 @@ static bool is_standard_output(const char *path)
 static int read_job(job *j, const cli_args *args, bool pytorch_given)
 {
 	*j = (job){.args = args};
-	int status = check_unavailable(args);
+	int status = read_positionals(j, pytorch_given);
 	if (status == CLI_OK)
-		status = read_positionals(j, pytorch_given);
+		status = read_other(j);
 	if (status == CLI_OK)
 		status = cli_read_arch(&j->arch, args, "report");
 	if (status != CLI_OK)
@@ -443,8 +455,10 @@ static int deliver(const job *j, const tl_report *report, cli_progress *progress
 {
 	tl_error err = TL_ERROR_INIT;
 	tl_report_heading heading = {.trace = j->trace, .command = j->option_text};
-	int status = cli_has(j->args, "strict") ? cli_check_strict(tl_report_find(report, "trace_health"), j->trace)
-						: CLI_OK;
+	bool strict = cli_has(j->args, "strict");
+	int status = strict ? cli_check_strict(tl_report_find(report, "trace_health"), j->trace) : CLI_OK;
+	if (status == CLI_OK && strict && j->other)
+		status = cli_check_strict(tl_report_find(report, "comparison_health"), j->other);
 	if (status != CLI_OK)
 		return status;
 	cli_progress_step(progress, "writing the report");
@@ -486,9 +500,21 @@ static int judge(const job *j, const tl_report *report, bool truncated)
 	return truncated ? CLI_TRUNCATED : *why ? CLI_EMPTY : CLI_OK;
 }
 
+/* Status of a report that was not made. Where another trace is read meanwhile, it may be that one's fault. */
+static int failed_status(const job *j, int code)
+{
+	int status = cli_read_status(code);
+	if (j->other)
+		return status;
+	return status == CLI_USAGE || status == CLI_INTERRUPTED ? status : CLI_FAILED;
+}
+
 static int make_report(job *j)
 {
 	int status = j->format_given ? CLI_OK : cli_check_format(j->trace);
+	/* of the other one always: what it is says its content, and it is looked at before minutes of work */
+	if (status == CLI_OK && j->other)
+		status = cli_check_format(j->other);
 	if (status != CLI_OK)
 		return status;
 	tell_of_simulators(j);
@@ -502,6 +528,8 @@ static int make_report(job *j)
 	ro.arch = j->arch;
 	ro.hooks = j->extensions.hooks;
 	ro.n_hooks = j->extensions.n;
+	ro.comparison_path = j->other;
+	ro.comparison_trace = &to;
 	tl_error err = TL_ERROR_INIT;
 	tl_trace *trace = NULL;
 	tl_report *report = NULL;
@@ -512,8 +540,12 @@ static int make_report(job *j)
 	} else {
 		truncated = tl_trace_is_truncated(trace);
 		cli_progress_step(&progress, "analysing");
+		if (j->other) { /* is read next */
+			cli_progress_end(&progress);
+			cli_progress_begin(&progress, j->other, !j->quiet);
+		}
 		code = tl_report_pytorch(&report, trace, &ro, &err);
-		status = code < 0 ? (code == TL_EINVAL ? CLI_USAGE : CLI_FAILED) : CLI_OK;
+		status = code < 0 ? failed_status(j, code) : CLI_OK;
 	}
 	tl_trace_free(trace); /* the report stands alone; writing need not hold both */
 	cli_progress_end(&progress);

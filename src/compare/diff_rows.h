@@ -38,6 +38,12 @@ int tl__diff_unique_args(tl_table **out, const tl_diff_rows *rows, tl_error *err
 int tl__diff_op_map(tl_table **out, const tl_diff_rows *rows, const tl_table *summary, tl_error *err);
 int tl__diff_largest(tl_table **out, const tl_diff_rows *rows, tl_error *err);
 
+/**
+ * Name of what an event is booked on, in the pool of the rows: its lowest common ancestor; what has none is named after
+ * its root and says which side has it, "A (only trace1)". `buf` is scratch. TL_ENOMEM.
+ */
+int tl__diff_group_name(tl_str *out, const tl_diff_rows *rows, const tl_diff_gpu *event, tl_buf *buf);
+
 /** Appends the name of a node: of both sides as "a | b" where they differ, without numbers in brackets. */
 void tl__diff_put_name(tl_buf *out, const tl_diff *diff, uint32_t node);
 

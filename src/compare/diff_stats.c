@@ -391,8 +391,7 @@ static int compare_changes(const void *a, const void *b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-/* What has no ancestor in common is named after its root, and says which side has it. */
-static int name_of(tl_str *out, const tl_diff_rows *r, const tl_diff_gpu *g, tl_buf *buf)
+int tl__diff_group_name(tl_str *out, const tl_diff_rows *r, const tl_diff_gpu *g, tl_buf *buf)
 {
 	*out = g->ancestor;
 	if (*out != TL_STR_NONE)
@@ -412,7 +411,7 @@ static int sum_changes(changes *out, const tl_diff_rows *r)
 	for (size_t i = 0; i < r->n && code == 0; i++) {
 		const tl_diff_gpu *g = &r->v[i];
 		tl_str name;
-		code = name_of(&name, r, g, &buf);
+		code = tl__diff_group_name(&name, r, g, &buf);
 		if (code < 0)
 			break;
 		uint32_t n = (uint32_t)out->n, at = tl__map_get_or_set(&index, name, n);

@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "analysis/analyzer.h"
+#include "report/compared.h"
 #include "report/report.h"
 #include "trace/store.h"
 #include "tracelens/tree.h"
@@ -26,6 +27,8 @@ typedef struct report_build {
 	tl_tree *tree;
 	tl_analyzer *analyzer;
 	tl_summary_options summary; /* what all sheets of sums share; `top` and `overlap` are set sheet by sheet */
+	tl_trace *other;            /* to compare with; gone when `compared` is made */
+	tl_compared compared;       /* see report->compared */
 	tl_error *err;
 } report_build;
 
@@ -111,12 +114,52 @@ static int add_unified_summary(report_build *b, const tl_table *unified, bool ov
 	return add_sheet(b, sheet, false);
 }
 
+static void keep_totals(tl_report *report, const tl_inline_totals *totals)
+{
+	tl_report_comparison *c = &report->comparison;
+	for (int s = 0; s < 2; s++) {
+		c->gpu_events[s] = totals->events[s];
+		c->gpu_time[s] = totals->time[s];
+		c->left_out[s] = totals->left_out[s];
+		c->left_out_time[s] = totals->time_left_out[s];
+	}
+}
+
+/* The same with the columns of the comparison, and rows of what only the other trace has. */
+static int add_compared_summary(report_build *b, const tl_table *unified)
+{
+	tl_inline_totals totals;
+	uint32_t *row_of;
+	tl_table *sheet;
+	TL_TRY(tl__unified_perf_summary_rows(&sheet, &row_of, unified, &b->summary, b->err));
+	int code = tl__inline_diff_columns(&sheet, &b->report->largest, &totals, &b->compared.diff, b->analyzer,
+					   unified, row_of, b->options->include_unlinked_kernels, b->err);
+	tl__free(row_of);
+	if (code < 0) {
+		tl_table_free(sheet);
+		return code;
+	}
+	keep_totals(b->report, &totals);
+	return add_sheet(b, sheet, false);
+}
+
+static int add_diff_stats(report_build *b)
+{
+	tl_table *sheet = b->compared.stats;
+	b->compared.stats = NULL;
+	return sheet ? add_sheet(b, sheet, true) : 0;
+}
+
 static int add_unified_sheets(report_build *b)
 {
 	tl_table *unified;
 	TL_TRY(tl__unified_table(&unified, b->analyzer, b->err));
 	bool any = tl_table_rows(unified) > 0;
-	int code = any ? add_unified_summary(b, unified, false) : 0;
+	int code = b->report->compared ? add_compared_summary(b, unified)
+		   : any               ? add_unified_summary(b, unified, false)
+				       : 0;
+	if (code == 0)
+		code = add_diff_stats(b);
 	if (code == 0 && any && b->options->include_overlap_info)
 		code = add_unified_summary(b, unified, true);
 	tl_table_free(unified);
@@ -180,8 +223,15 @@ static int add_collectives(report_build *b)
 }
 
 /* What became of GPU events of this kind of finding, or NULL for other kinds. */
-static const char *unlinked_text(const char *kind, bool included)
+static const char *unlinked_text(const char *kind, bool included, bool of_comparison)
 {
+	if (of_comparison && !strcmp(kind, tl__health_name(TL_HEALTH_NO_LAUNCH)))
+		return included ? "GPU events whose launch is not in the trace; compared in a row of their own, as "
+				  "--include_unlinked_kernels asks."
+				: "GPU events whose launch is not in the trace; compared in diff_stats only, "
+				  "--include_unlinked_kernels gives them a row in unified_perf_summary, too.";
+	if (of_comparison)
+		return NULL;
 	if (!strcmp(kind, tl__health_name(TL_HEALTH_NO_LAUNCH)))
 		return included ? "GPU events whose launch is not in the trace; counted in the timeline, as "
 				  "--include_unlinked_kernels asks."
@@ -195,13 +245,13 @@ static const char *unlinked_text(const char *kind, bool included)
 }
 
 /* What became of GPU events without a launch depends on an option, which the health table does not know. */
-static int explain_unlinked(report_build *b, tl_table *health)
+static int explain_unlinked(report_build *b, tl_table *health, bool of_comparison)
 {
 	const tl_column *kind = tl__table_column(health, "kind");
 	tl_column *meaning = tl__table_column(health, "meaning");
 	for (size_t r = 0; kind && meaning && r < health->rows; r++) {
-		const char *says =
-			unlinked_text(tl__str(health->strings, kind->str[r]), b->options->include_unlinked_kernels);
+		const char *says = unlinked_text(tl__str(health->strings, kind->str[r]),
+						 b->options->include_unlinked_kernels, of_comparison);
 		if (!says)
 			continue;
 		tl_str text = tl__table_str(health, says);
@@ -258,7 +308,7 @@ static int add_health(report_build *b)
 {
 	tl_table *sheet;
 	TL_TRY(tl_tree_health(&sheet, b->tree, b->err));
-	int code = explain_unlinked(b, sheet);
+	int code = explain_unlinked(b, sheet, false);
 	if (code == 0)
 		code = note_simulator(b, &sheet);
 	if (code == 0)
@@ -267,6 +317,12 @@ static int add_health(report_build *b)
 		tl_table_free(sheet);
 		return code;
 	}
+	TL_TRY(add_sheet(b, sheet, true));
+	if (!b->report->compared)
+		return 0;
+	TL_TRY(explain_unlinked(b, b->compared.health, true));
+	sheet = b->compared.health;
+	b->compared.health = NULL;
 	return add_sheet(b, sheet, true);
 }
 
@@ -278,6 +334,8 @@ static int add_sheets(report_build *b)
 		TL_TRY(add_launcher_sheets(b));
 		TL_TRY(add_unified_sheets(b));
 		TL_TRY(add_category_sheets(b));
+	} else {
+		TL_TRY(add_diff_stats(b));
 	}
 	TL_TRY(add_kernel_sheets(b));
 	if (host && !b->options->disable_coll_analysis)
@@ -315,6 +373,8 @@ static int check_options(const tl_report_options *o, tl_error *err)
 		return tl__fail(err, TL_EINVAL, "the histogram needs 1 to 1000000 bins");
 	if (o->topk_ops == 0 || o->topk_roofline_ops == 0)
 		return tl__fail(err, TL_EINVAL, "a sheet cannot be cut to 0 rows");
+	if (o->comparison_path && o->comparison_tree)
+		return tl__fail(err, TL_EINVAL, "a report is compared with a file or with a tree, not with both");
 	return 0;
 }
 
@@ -350,12 +410,12 @@ static int failed_hook(report_build *b, int code)
 	return TL_ECALLBACK;
 }
 
-static int call_tree_hooks(report_build *b)
+static int call_tree_hooks(report_build *b, tl_tree *tree)
 {
 	*b->err = (tl_error)TL_ERROR_INIT; /* so that what a hook writes can be told from what was there */
 	for (size_t i = 0; i < b->options->n_hooks; i++) {
 		const tl_hook *hook = b->options->hooks[i];
-		int code = hook->tree ? hook->tree(hook->user, b->tree, b->err) : 0;
+		int code = hook->tree ? hook->tree(hook->user, tree, b->err) : 0;
 		if (code != 0)
 			return failed_hook(b, code);
 	}
@@ -374,18 +434,70 @@ static int call_analyzer_hooks(report_build *b)
 	return 0;
 }
 
-/* Python frames come into the tree where something needs them: they take time, and memory. */
-static int make_tree(report_build *b, const tl_trace *trace)
+/* Python frames come into the tree where something needs them: they take time, and memory. Both trees have them then.
+ */
+static int needs_python(bool *out, const report_build *b, const tl_trace *trace)
 {
 	const tl_report_options *o = b->options;
-	tl_tree_options to = {.with_python = o->detect_recompute || o->include_call_stack,
-			      .clip_stream_overruns = o->clip_stream_overruns};
-	if (o->enable_pseudo_ops && !to.with_python)
-		TL_TRY(tl_pseudo_ops_need_python(&to.with_python, trace, b->err));
-	TL_TRY(tl_tree_build(&b->tree, trace, &to, b->err));
-	if (o->enable_pseudo_ops)
-		TL_TRY(tl_tree_apply_pseudo_ops(b->tree, &o->pseudo_ops, NULL, b->err));
-	return o->detect_recompute ? tl_tree_mark_recompute(b->tree, NULL, NULL, b->err) : 0;
+	*out = o->detect_recompute || o->include_call_stack;
+	if (o->enable_pseudo_ops && !*out)
+		TL_TRY(tl_pseudo_ops_need_python(out, trace, b->err));
+	if (o->enable_pseudo_ops && !*out && b->other)
+		TL_TRY(tl_pseudo_ops_need_python(out, b->other, b->err));
+	return 0;
+}
+
+static int build_tree(tl_tree **out, const report_build *b, const tl_trace *trace, bool with_python)
+{
+	const tl_report_options *o = b->options;
+	tl_tree_options to = {.with_python = with_python, .clip_stream_overruns = o->clip_stream_overruns};
+	TL_TRY(tl_tree_build(out, trace, &to, b->err));
+	return o->enable_pseudo_ops ? tl_tree_apply_pseudo_ops(*out, &o->pseudo_ops, NULL, b->err) : 0;
+}
+
+static int make_tree(report_build *b, const tl_trace *trace)
+{
+	bool with_python;
+	TL_TRY(needs_python(&with_python, b, trace));
+	TL_TRY(build_tree(&b->tree, b, trace, with_python));
+	if (b->options->detect_recompute)
+		TL_TRY(tl_tree_mark_recompute(b->tree, NULL, NULL, b->err));
+	return call_tree_hooks(b, b->tree);
+}
+
+/* ---- the other trace ---- */
+
+/* It was not asked for as a file: then it is a tree of the caller's. */
+static int compare_with_tree(report_build *b)
+{
+	TL_TRY(tl__compared_check(b->options->comparison_tree, b->err));
+	return tl__compared_new(&b->compared, b->tree, b->options->comparison_tree, b->err);
+}
+
+static int compare_with_file(report_build *b, bool hooks)
+{
+	tl_tree *tree = NULL;
+	int code = build_tree(&tree, b, b->other, b->tree->with_python);
+	if (code == 0 && hooks)
+		code = call_tree_hooks(b, tree);
+	if (code == 0)
+		code = tl__compared_new(&b->compared, b->tree, tree, b->err);
+	tl_tree_free(tree);
+	tl_trace_free(b->other); /* the tables need the memory */
+	b->other = NULL;
+	return code;
+}
+
+static int compare(report_build *b, bool hooks)
+{
+	tl_report *r = b->report;
+	if (!b->other && !b->options->comparison_tree)
+		return 0;
+	TL_TRY(b->other ? compare_with_file(b, hooks) : compare_with_tree(b));
+	r->compared = true;
+	r->comparison.identical = b->compared.identical;
+	r->compared_with = b->options->comparison_path ? tl__strdup(b->options->comparison_path) : NULL;
+	return b->options->comparison_path && !r->compared_with ? tl__nomem(b->err) : 0;
 }
 
 /* All that follows the tree. */
@@ -414,11 +526,16 @@ static int make_report(tl_report **out, report_build *b, const tl_trace *trace, 
 	b->report = tl__report_new();
 	if (!b->report)
 		return tl__nomem(b->err);
-	int code = trace ? make_tree(b, trace) : 0;
+	/* the other trace first: where it is no good, nothing else needs to be done */
+	int code = b->options->comparison_path ? tl__compared_open(&b->other, b->options, b->err) : 0;
 	if (code == 0 && trace)
-		code = call_tree_hooks(b);
+		code = make_tree(b, trace);
+	if (code == 0)
+		code = compare(b, trace != NULL);
 	if (code == 0)
 		code = make_sheets(b);
+	tl__compared_free(&b->compared);
+	tl_trace_free(b->other);
 	if (code < 0) {
 		tl_report_free(b->report);
 		return code;

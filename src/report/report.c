@@ -20,6 +20,8 @@ void tl_report_free(tl_report *report)
 	TL_VEC_FREE(&report->rates);
 	tl__free(report->arch_name);
 	tl__free(report->roofline);
+	tl__free(report->compared_with);
+	tl_table_free(report->largest);
 	tl__free(report);
 }
 
@@ -84,4 +86,14 @@ size_t tl_report_excluded(const tl_report *report, tl_time *time)
 	if (time)
 		*time = report->excluded_time;
 	return report->excluded;
+}
+
+bool tl_report_get_comparison(tl_report_comparison *out, const tl_report *report)
+{
+	if (!report->compared)
+		return false;
+	*out = report->comparison;
+	out->path = report->compared_with ? report->compared_with : "";
+	out->largest = report->largest;
+	return true;
 }

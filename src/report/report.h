@@ -29,6 +29,11 @@ struct tl_report {
 	char *arch_name, *roofline; /* `roofline`: see tl_report_roofline */
 	double bandwidth;           /* bytes per second; 0 when unknown */
 	TL_VEC(tl_rate_used) rates; /* in order of first appearance */
+	/* the trace that it was compared with; see tl_report_comparison. `largest` is owned */
+	bool compared;
+	char *compared_with;
+	tl_report_comparison comparison;
+	tl_table *largest;
 };
 
 /** A report without sheets; NULL when out of memory. */

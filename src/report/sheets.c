@@ -14,6 +14,8 @@ static const struct {
 	{"ops_unique_args", "Kernel time by operation and distinct arguments (shapes, types, strides, values)"},
 	{"unified_perf_summary", "Every operation once, at the highest level that has a performance model: time, "
 				 "FLOPs, bytes and rates by distinct arguments"},
+	{"diff_stats", "Every GPU event of this trace (trace1) and of the one compared with (trace2), by the lowest "
+		       "operation that both have"},
 	{"GEMM", "Matrix multiplications by shape: FLOPs, bytes, TFLOPS/s, TB/s"},
 	{"UnaryElementwise", "Elementwise operations of one operand by shape: bytes and TB/s"},
 	{"BinaryElementwise", "Elementwise operations of two operands by shape: bytes and TB/s"},
@@ -27,6 +29,7 @@ static const struct {
 	{"short_kernels_summary", "Short kernels by operation, arguments and kernel name"},
 	{"coll_analysis", "Collective communication by group, type and message size"},
 	{"trace_health", "What was repaired in the trace or is doubtful about it"},
+	{"comparison_health", "What was repaired in the trace compared with (trace2) or is doubtful about it"},
 };
 
 const char *tl_report_describe(const char *sheet)

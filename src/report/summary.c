@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "compare/inline_diff.h"
 #include "report/report.h"
 #include "table/text.h"
 #include "util/buf.h"
@@ -170,19 +171,92 @@ static void put_kernels(summary *s)
 		put_table(s, table, columns, 4, (size_t)s->top);
 }
 
+/* ---- compared with another trace ---- */
+
+/* "43.512 ms here, 34.401 ms there: 9.111 ms less there, speedup (trace2/trace1) 0.791" */
+static void put_sums(summary *s, const tl_report_comparison *c)
+{
+	char text[400];
+	double ms[2] = {(double)c->gpu_time[0] / 1e9, (double)c->gpu_time[1] / 1e9};
+	tl_time delta = c->gpu_time[1] - c->gpu_time[0];
+	int n = snprintf(text, sizeof text, "GPU time: %.3f ms in this trace (trace1), %.3f ms in that one (trace2)",
+			 ms[0], ms[1]);
+	if (!delta)
+		snprintf(text + n, sizeof text - (size_t)n, ", the same.");
+	else if (!c->gpu_time[0])
+		snprintf(text + n, sizeof text - (size_t)n, ".");
+	else
+		snprintf(text + n, sizeof text - (size_t)n,
+			 "; delta %+.3f ms, speedup (trace2/trace1) %.4f: this one is %s.", (double)delta / 1e9,
+			 tl__inline_speedup(c->gpu_time[0], c->gpu_time[1]),
+			 delta > 0 ? "the faster one" : "the slower one");
+	put_wrapped(s, text, 0, 0);
+	if (c->identical)
+		put_wrapped(s, "Both traces have the same operations in the same places.", 0, 0);
+}
+
+static void put_left_out(summary *s, const tl_report_comparison *c)
+{
+	char text[300];
+	if (!c->left_out[0] && !c->left_out[1])
+		return;
+	snprintf(text, sizeof text,
+		 "Left out of the comparison: GPU events whose launch is not in their trace, %zu here (%.3f ms), %zu "
+		 "there (%.3f ms); --include_unlinked_kernels counts them.",
+		 c->left_out[0], (double)c->left_out_time[0] / 1e9, c->left_out[1], (double)c->left_out_time[1] / 1e9);
+	style(s, YELLOW);
+	put_wrapped(s, text, 0, 0);
+	plain(s);
+}
+
+static void put_comparison(summary *s)
+{
+	static const tl_text_column columns[] = {{"name", "Largest differences", 0},
+						 {TL_INLINE_TIME1, "trace1 \xc2\xb5s", 3},
+						 {TL_INLINE_TIME2, "trace2 \xc2\xb5s", 3},
+						 {TL_INLINE_DELTA, "delta \xc2\xb5s", 3},
+						 {TL_INLINE_SPEEDUP, "speedup", 4}};
+	tl_report_comparison c;
+	if (!tl_report_get_comparison(&c, s->report))
+		return;
+	tl__buf_putc(&s->out, '\n');
+	style(s, BOLD);
+	tl__buf_puts(&s->out, "Compared with");
+	plain(s);
+	tl__buf_puts(&s->out, "  ");
+	const char *path = *c.path ? c.path : "another tree";
+	tl__terminal_put_cut(&s->out, path, strlen(path), (size_t)s->width - 15);
+	tl__buf_putc(&s->out, '\n');
+	if (!c.largest) {
+		put_wrapped(
+			s, "There are no operations to compare in this trace; diff_stats lists the GPU events of both.",
+			0, 0);
+		return;
+	}
+	put_sums(s, &c);
+	put_left_out(s, &c);
+	if (tl_table_rows(c.largest) && c.gpu_time[0] + c.gpu_time[1])
+		put_table(s, c.largest, columns, 5, (size_t)s->top);
+}
+
+/* ---- health ---- */
+
 /* GPU events without a launch have been told below the timeline already */
 static bool is_told(const summary *s, const tl_table *health, size_t row)
 {
 	char kind[64] = "";
 	ptrdiff_t column = tl_table_find_column(health, "kind");
+	tl_report_comparison c = {0};
+	bool of_comparison = !strcmp(tl_table_name(health), "comparison_health");
 	if (column >= 0)
 		tl_table_text(health, (size_t)column, row, kind, sizeof kind);
-	return s->report->excluded && !strcmp(kind, "no_launch");
+	bool told = of_comparison ? tl_report_get_comparison(&c, s->report) && c.left_out[1] : s->report->excluded;
+	return told && !strcmp(kind, "no_launch");
 }
 
-static void put_health(summary *s)
+static void put_health(summary *s, const char *sheet, const char *title)
 {
-	const tl_table *table = tl_report_find(s->report, "trace_health");
+	const tl_table *table = tl_report_find(s->report, sheet);
 	size_t rows = table ? tl_table_rows(table) : 0, told = 0;
 	ptrdiff_t count = table ? tl_table_find_column(table, "count") : -1;
 	ptrdiff_t meaning = table ? tl_table_find_column(table, "meaning") : -1;
@@ -198,7 +272,8 @@ static void put_health(summary *s)
 	}
 	tl__buf_putc(&s->out, '\n');
 	style(s, BOLD);
-	tl__buf_puts(&s->out, "Trace health\n");
+	tl__buf_puts(&s->out, title);
+	tl__buf_putc(&s->out, '\n');
 	plain(s);
 	for (size_t r = 0; r < rows; r++) {
 		char text[1024], number[48];
@@ -230,7 +305,9 @@ int tl_report_summary(const tl_report *report, const tl_report_heading *heading,
 	put_roofline(&s);
 	put_operations(&s);
 	put_kernels(&s);
-	put_health(&s);
+	put_comparison(&s);
+	put_health(&s, "trace_health", "Trace health");
+	put_health(&s, "comparison_health", "Health of the trace compared with (trace2)");
 	/* handed over as it is: tl_buf memory comes from malloc */
 	*out = tl__buf_text(&s.out) ? s.out.v : NULL;
 	if (!*out) {

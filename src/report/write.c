@@ -103,11 +103,16 @@ int tl__stage_workbook(tl_staging *staging, const tl_xlsx_book *book, const char
 int tl__report_stage_xlsx(tl_staging *staging, const tl_report *report, const char *path,
 			  const tl_report_heading *heading, tl_error *err)
 {
-	const tl_xlsx_line lines[] = {
+	tl_report_comparison compared;
+	tl_xlsx_line lines[4] = {
 		{"Trace", text_or_empty(heading->trace)},
 		{"Options", *text_or_empty(heading->command) ? heading->command : "defaults"},
-		{"Roofline", tl_report_roofline(report)}, /* the last one: left out without an architecture */
 	};
+	size_t n_lines = 2;
+	if (report->roofline)
+		lines[n_lines++] = (tl_xlsx_line){"Roofline", report->roofline};
+	if (tl_report_get_comparison(&compared, report))
+		lines[n_lines++] = (tl_xlsx_line){"Compared with (trace2)", compared.path};
 	tl_xlsx_sheet *sheets = tl__calloc(report->sheets.n + 1, sizeof *sheets);
 	if (!sheets)
 		return tl__nomem(err);
@@ -116,14 +121,29 @@ int tl__report_stage_xlsx(tl_staging *staging, const tl_report *report, const ch
 			.table = report->sheets.v[i],
 			.description = tl_report_describe(tl_table_name(report->sheets.v[i])),
 		};
-	tl_xlsx_book book = {
-		.lines = lines, .n_lines = report->roofline ? 3 : 2, .sheets = sheets, .n_sheets = report->sheets.n};
+	tl_xlsx_book book = {.lines = lines, .n_lines = n_lines, .sheets = sheets, .n_sheets = report->sheets.n};
 	int code = tl__stage_workbook(staging, &book, path, err);
 	tl__free(sheets);
 	return code;
 }
 
 /* ---- JSON ---- */
+
+/* `,"comparison":{...}`, or nothing; times in µs as in the tables. */
+static void comparison_json(tl_buf *out, const tl_report *report)
+{
+	tl_report_comparison c;
+	if (!tl_report_get_comparison(&c, report))
+		return;
+	tl__buf_puts(out, ",\"comparison\":{\"trace\":");
+	tl__json_string(out, c.path, strlen(c.path));
+	for (int s = 0; s < 2; s++) {
+		tl__buf_printf(out, ",\"gpu_events_trace%d\":%zu,\"gpu_time_trace%d_us\":", s + 1, c.gpu_events[s],
+			       s + 1);
+		tl__buf_double(out, (double)c.gpu_time[s] / 1e6);
+	}
+	tl__buf_printf(out, ",\"identical\":%s}", c.identical ? "true" : "false");
+}
 
 int tl__report_stage_json(tl_staging *staging, const tl_report *report, const char *path,
 			  const tl_report_heading *heading, tl_error *err)
@@ -136,6 +156,7 @@ int tl__report_stage_json(tl_staging *staging, const tl_report *report, const ch
 	tl__buf_puts(&head, ",\"options\":");
 	tl__json_string(&head, text_or_empty(heading->command), strlen(text_or_empty(heading->command)));
 	tl__report_roofline_json(&head, report);
+	comparison_json(&head, report);
 	tl__buf_puts(&head, ",\"tables\":[\n");
 	int code = tl__buf_text(&head) ? 0 : tl__nomem(err);
 	tl__output_write(out, text_or_empty(head.v), code ? 0 : head.n);

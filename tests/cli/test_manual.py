@@ -43,8 +43,8 @@ def sections():
 
 
 def listed(text):
-    """Options that stand in .It lines, or that a sentence names as its subject."""
-    items = "\n".join(re.findall(r"^\.It .*$|^\.Fl Fl comparison_json_path.*$", text, re.M))
+    """Options that stand in .It lines."""
+    items = "\n".join(re.findall(r"^\.It .*$", text, re.M))
     return set(re.findall(r"Fl Fl ([\w-]+)", items))
 
 
