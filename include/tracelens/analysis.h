@@ -163,11 +163,24 @@ TL_API const char *tl_analyzer_category_of(tl_analyzer *analyzer, const char *na
  */
 TL_API int tl_metrics_summary(tl_table **out, const tl_table *metrics, const tl_stat_options *options, tl_error *err);
 
+/** Which events the unified table shows. */
+typedef struct tl_unified_options {
+	bool communication; /**< communication kernels and what launches them have rows, too; default: left out */
+	bool overlap;       /**< `overlapping_kernel_names`, `overlapping_kernels_details`, `overlap_pct` */
+	/**
+	 * UIDs of events to show instead of those that stand for the GPU work, in this order; a GPU event has a row as
+	 * one has that no operation stands for. Default NULL. An empty list (not NULL, 0 events): no rows.
+	 */
+	const tl_row *events;
+	size_t n_events;
+} tl_unified_options;
+
 /**
  * The unified table: each GPU event counts once, with the outermost operation above it that has a model, else with its
- * launcher; and its summary by operation and arguments.
+ * launcher, else as a row of its own, whose UID is beyond those of the trace; and its summary by operation and
+ * arguments. TL_EINVAL (a UID out of range, not a unified table), TL_ENOMEM.
  */
-TL_API int tl_analyzer_unified(tl_table **out, tl_analyzer *analyzer, tl_error *err);
+TL_API int tl_analyzer_unified(tl_table **out, tl_analyzer *analyzer, const tl_unified_options *options, tl_error *err);
 TL_API int tl_unified_summary(tl_table **out, const tl_table *unified, const tl_stat_options *options, tl_error *err);
 
 /* ---- kernels and collectives ---- */

@@ -435,10 +435,31 @@ static PyObject *plain(core_analyzer *self, int (*make)(tl_table **, tl_analyzer
 	return leave(self, code, table, &err);
 }
 
-static PyObject *unified(core_analyzer *self, PyObject *unused)
+static PyObject *unified(core_analyzer *self, PyObject *args, PyObject *keywords)
 {
-	(void)unused;
-	return plain(self, tl_analyzer_unified);
+	static char *names[] = {"communication", "overlap", "events", NULL};
+	PyObject *events = Py_None;
+	int communication = 0, overlap = 0;
+	tl_table *table = NULL;
+	tl_error err = TL_ERROR_INIT;
+	tl_row *rows = NULL;
+	size_t n = 0;
+	if (!PyArg_ParseTupleAndKeywords(args, keywords, "|$ppO:unified", names, &communication, &overlap, &events) ||
+	    (events != Py_None && !core_take_rows(&rows, &n, events, self->tree)))
+		return NULL;
+	tl_analyzer *a = enter(self);
+	if (!a) {
+		PyMem_Free(rows);
+		return NULL;
+	}
+	tl_unified_options options = {
+		.communication = communication, .overlap = overlap, .events = rows, .n_events = n};
+	int code;
+	Py_BEGIN_ALLOW_THREADS
+	code = tl_analyzer_unified(&table, a, &options, &err);
+	Py_END_ALLOW_THREADS
+	PyMem_Free(rows);
+	return leave(self, code, table, &err);
 }
 
 static PyObject *kernel_summary(core_analyzer *self, PyObject *unused)
@@ -589,7 +610,9 @@ static PyMethodDef methods[] = {
 	 "rates."},
 	{"kernels", (PyCFunction)(void (*)(void))kernels, METH_VARARGS | METH_KEYWORDS,
 	 "kernels(*, launcher=False, cpu_op=True, nn_module=False)\n--\n\nTable, one row a kernel."},
-	{"unified", (PyCFunction)unified, METH_NOARGS, "unified()\n--\n\nThe unified table."},
+	{"unified", (PyCFunction)(void (*)(void))unified, METH_VARARGS | METH_KEYWORDS,
+	 "unified(*, communication=False, overlap=False, events=None)\n--\n\nThe unified table, of all GPU work or of "
+	 "chosen events."},
 	{"kernel_summary", (PyCFunction)kernel_summary, METH_NOARGS,
 	 "kernel_summary()\n--\n\nKernels by name and operation."},
 	{"collectives", (PyCFunction)collectives, METH_NOARGS,

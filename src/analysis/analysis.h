@@ -69,6 +69,8 @@ int tl__category_sheets(tl_table *out[4], size_t *n, tl_analyzer *a, const char 
 
 /* analysis/unified.c: spec 02 section 5 */
 int tl__unified_table(tl_table **out, tl_analyzer *a, tl_error *err);
+/** The same of the events that the options name (NULL: the defaults), which are rows of the store. */
+int tl__unified_table_of(tl_table **out, tl_analyzer *a, const tl_unified_options *options, tl_error *err);
 int tl__unified_perf_summary(tl_table **out, const tl_table *unified, const tl_summary_options *options, tl_error *err);
 /**
  * The same, and into which row of it each row of `unified` went: `*row_of` is freed with tl__free (NULL: not wanted).

@@ -106,8 +106,11 @@ static int add_time(tl_table *table, const tl_metrics *first, size_t stride, tl_
 	tl_column *column = tl__table_add(table, "Kernel Time (µs)", "µs", TL_COL_DOUBLE);
 	if (!column)
 		return tl__nomem(err);
-	for (size_t row = 0; row < table->rows; row++)
-		column->f64[row] = tl__us(at(first, stride, row)->time);
+	for (size_t row = 0; row < table->rows; row++) {
+		tl_time time = at(first, stride, row)->time;
+		if (time != TL_TIME_NONE)
+			column->f64[row] = tl__us(time);
+	}
 	return 0;
 }
 

@@ -11,7 +11,7 @@ typedef struct tl_metrics {
 	uint8_t status;       /* tl_perf_status; not OK: only `time` is set */
 	bool has_roofline;    /* the three cells below exist */
 	tl_perf_entry *entry; /* parameters and compute spec; NULL when the event has no model */
-	tl_time time;         /* union of the GPU events in ps */
+	tl_time time;         /* union of the GPU events in ps; TL_TIME_NONE: an empty cell */
 	double gflops, tflops, megabytes, intensity, terabytes;
 	double roofline_us, roofline_pct;
 	bool compute_bound; /* else memory bound */

@@ -256,6 +256,14 @@ int tl_launchers_by_args(tl_table **out, const tl_table *launchers, const tl_sta
 
 /* ---- metrics ---- */
 
+static int check_events(const tl_analyzer *a, const tl_row *events, size_t n, tl_error *err)
+{
+	for (size_t i = 0; i < n; i++)
+		if (events[i] >= a->store->n)
+			return tl__fail(err, TL_EINVAL, "there is no event with UID %u", (unsigned)events[i]);
+	return 0;
+}
+
 static int finish_metrics(tl_table **out, int code, const tl_metrics_options *o, tl_error *err)
 {
 	if (code == 0 && !o->kernel_details)
@@ -275,9 +283,7 @@ int tl_analyzer_metrics(tl_table **out, tl_analyzer *a, const tl_row *events, si
 	*out = NULL;
 	if (n && !events)
 		return tl__fail(err, TL_EINVAL, "a list of events is needed");
-	for (size_t i = 0; i < n; i++)
-		if (events[i] >= a->store->n)
-			return tl__fail(err, TL_EINVAL, "there is no event with UID %u", (unsigned)events[i]);
+	TL_TRY(check_events(a, events, n, err));
 	a->options.overlap |= o->overlap;
 	int code = tl__perf_metrics_of_events(out, a, events, n, o->backward, o->typed_parameters, err);
 	a->options.overlap = overlap;
@@ -315,10 +321,18 @@ int tl_metrics_summary(tl_table **out, const tl_table *metrics, const tl_stat_op
 
 /* ---- unified table ---- */
 
-int tl_analyzer_unified(tl_table **out, tl_analyzer *a, tl_error *err)
+int tl_analyzer_unified(tl_table **out, tl_analyzer *a, const tl_unified_options *options, tl_error *err)
 {
 	*out = NULL;
-	return hand_out(out, tl__unified_table(out, a, err), err);
+	if (options && options->n_events && !options->events)
+		return tl__fail(err, TL_EINVAL, "a list of events is needed");
+	if (options && options->events)
+		TL_TRY(check_events(a, options->events, options->n_events, err));
+	bool overlap = a->options.overlap;
+	a->options.overlap |= options && options->overlap;
+	int code = tl__unified_table_of(out, a, options, err);
+	a->options.overlap = overlap;
+	return hand_out(out, code, err);
 }
 
 int tl_unified_summary(tl_table **out, const tl_table *unified, const tl_stat_options *options, tl_error *err)

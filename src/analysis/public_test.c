@@ -321,7 +321,7 @@ static void the_other_tables(void **state)
 	expect_number(table, 3, "time ms", 0.038);
 	tl_table_free(table);
 
-	assert_int_equal(tl_analyzer_unified(&table, f.a, NULL), 0);
+	assert_int_equal(tl_analyzer_unified(&table, f.a, NULL, NULL), 0);
 	assert_int_equal(tl_table_rows(table), 4);
 	assert_int_equal(tl_unified_summary(&summary, table, NULL, NULL), 0);
 	assert_int_equal(tl_table_rows(summary), 3);

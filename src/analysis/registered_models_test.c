@@ -127,7 +127,7 @@ static void a_model_is_asked_once_per_distinct_input(void **state)
 	expect(table, 2, "TFLOPS/s", "800.0"); /* 8e9 in 10 µs */
 	expect(table, 0, "Data Moved (MB)", "1.0");
 	tl_table_free(table);
-	assert_int_equal(tl_analyzer_unified(&unified, f.a, &err), 0);
+	assert_int_equal(tl_analyzer_unified(&unified, f.a, NULL, &err), 0);
 	expect(unified, 0, "op category", "MY");
 	tl_table_free(unified);
 	assert_int_equal(asked, 2);
@@ -232,7 +232,7 @@ static void a_failing_model_ends_the_table_with_its_own_error(void **state)
 		assert_int_equal(err.code, TL_ECALLBACK);
 		assert_string_equal(err.message, i ? "no data base" : "the model of 'my::op' failed");
 		/* again, and in another table */
-		assert_int_equal(tl_analyzer_unified(&table, f.a, &err), TL_ECALLBACK);
+		assert_int_equal(tl_analyzer_unified(&table, f.a, NULL, &err), TL_ECALLBACK);
 		assert_null(table);
 		end(f);
 	}
@@ -274,7 +274,7 @@ static void declining_and_failing_leave_a_row_without_metrics(void **state)
 		assert_int_equal(tl_analyzer_family_metrics(&table, f.a, "X", NULL, NULL), 0);
 		assert_int_equal(tl_table_rows(table), 0);
 		tl_table_free(table);
-		assert_int_equal(tl_analyzer_unified(&table, f.a, NULL), 0);
+		assert_int_equal(tl_analyzer_unified(&table, f.a, NULL, NULL), 0);
 		assert_int_equal(tl_table_rows(table), 4);
 		expect(table, 0, "GFLOPS", "");
 		expect(table, 0, "Kernel Time (µs)", "10.0");
@@ -368,7 +368,7 @@ static void registrations_that_make_no_sense_are_refused(void **state)
 	assert_int_equal(tl_analyzer_set_category(f.a, NULL, "x", NULL), TL_EINVAL);
 	assert_int_equal(tl_analyzer_set_category(f.a, "x", "", NULL), TL_EINVAL);
 	tl_table *table;
-	assert_int_equal(tl_analyzer_unified(&table, f.a, NULL), 0);
+	assert_int_equal(tl_analyzer_unified(&table, f.a, NULL, NULL), 0);
 	tl_table_free(table);
 	tl_error err = TL_ERROR_INIT;
 	const tl_model_desc late = {.name = "x", .eval = nothing};

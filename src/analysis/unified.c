@@ -18,6 +18,7 @@ typedef struct unified_row {
 
 typedef struct builder {
 	tl_analyzer *a;
+	const tl_unified_options *options;
 	tl_table *table;
 	tl_unified_events events;
 	tl_row *sources; /* event of each row: for a synthetic one the event that it copies */
@@ -27,12 +28,14 @@ typedef struct builder {
 
 /* ---- rows ---- */
 
-/* "aten::mse_loss->elementwise_kernel (Synthetic Op)" */
+/* "aten::mse_loss->elementwise_kernel (Synthetic Op)"; without anything above it the kernel alone. */
 static int synthetic_name(builder *b, const tl_unified_event *e, tl_str *out)
 {
 	tl__buf_clear(&b->text);
-	tl__buf_puts(&b->text, tl__name(b->a->store, e->event));
-	tl__buf_puts(&b->text, "->");
+	if (e->event != e->gpu) {
+		tl__buf_puts(&b->text, tl__name(b->a->store, e->event));
+		tl__buf_puts(&b->text, "->");
+	}
 	tl__buf_puts(&b->text, tl__name(b->a->store, e->gpu));
 	tl__buf_puts(&b->text, " (Synthetic Op)");
 	*out = b->text.failed ? TL_STR_FAIL : tl__intern(b->a->strings, b->text.v, b->text.n);
@@ -77,8 +80,8 @@ static int measure_row(builder *b, const tl_unified_event *e, unified_row *row)
 
 	if (e->gpu == TL_ROW_NONE) {
 		tl_pos pos = t->pos_of_row[e->event];
-		gpu = tl__tree_gpu_rows(t, pos);
-		n = tl__tree_gpu_count(t, pos);
+		gpu = pos == TL_POS_NONE ? NULL : tl__tree_gpu_rows(t, pos);
+		n = pos == TL_POS_NONE ? 0 : tl__tree_gpu_count(t, pos);
 	}
 	if (e->forward != TL_ROW_NONE) {
 		TL_TRY(tl__metrics_of(b->a, e->forward, true, &row->metrics, NULL, NULL));
@@ -87,6 +90,8 @@ static int measure_row(builder *b, const tl_unified_event *e, unified_row *row)
 	} else {
 		row->metrics = (tl_metrics){.status = TL_PERF_NOT_MODELLED};
 		TL_TRY(tl__analyzer_busy(b->a, gpu, n, &row->metrics.time));
+		if (!n) /* an event of the caller's choice without GPU work, which no model explains either */
+			row->metrics.time = TL_TIME_NONE;
 	}
 	if (row->metrics.status == TL_PERF_OK)
 		TL_TRY(tl__perf_entry_texts(b->a, row->metrics.entry));
@@ -99,7 +104,9 @@ static int measure_row(builder *b, const tl_unified_event *e, unified_row *row)
 
 static int make_rows(builder *b)
 {
-	TL_TRY(tl__unified_collect(&b->events, b->a));
+	const tl_unified_options *o = b->options;
+	TL_TRY(o->events ? tl__unified_choose(&b->events, b->a, o->events, o->n_events)
+			 : tl__unified_collect(&b->events, b->a, o->communication));
 	b->rows = tl__calloc(b->events.n + 1, sizeof *b->rows);
 	b->sources = tl__malloc((b->events.n + 1) * sizeof *b->sources);
 	if (!b->rows || !b->sources)
@@ -186,8 +193,11 @@ static int add_kernels(builder *b, tl_error *err)
 	if (!column)
 		return tl__nomem(err);
 	column->with_uid = 1;
-	for (size_t i = 0; i < b->table->rows; i++)
+	for (size_t i = 0; i < b->table->rows; i++) {
 		column->ker[i] = b->rows[i].kernels;
+		if (!b->rows[i].kernels.count && tl__column_set_null(b->table, column, i) < 0)
+			return tl__nomem(err);
+	}
 	return 0;
 }
 
@@ -219,7 +229,13 @@ static int fill(builder *b, tl_error *err)
 
 int tl__unified_table(tl_table **out, tl_analyzer *a, tl_error *err)
 {
-	builder b = {.a = a};
+	return tl__unified_table_of(out, a, NULL, err);
+}
+
+int tl__unified_table_of(tl_table **out, tl_analyzer *a, const tl_unified_options *options, tl_error *err)
+{
+	static const tl_unified_options defaults;
+	builder b = {.a = a, .options = options ? options : &defaults};
 
 	*out = NULL;
 	b.table = tl__table_new("unified_perf_table", a->strings, 0);

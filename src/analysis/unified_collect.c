@@ -33,6 +33,7 @@ typedef struct collector {
 	const tl_tree *tree;
 	const tl_store *store;
 	tl_unified_events *out;
+	bool include_communication;
 	uint8_t *flags;          /* of each node */
 	uint8_t *levels;         /* of each runtime call or frame: levels down to its nearest GPU event, 0: too far */
 	uint32_t *communication; /* number of communication kernels among the first i of tree->gpu */
@@ -48,11 +49,10 @@ static uint8_t kind_of(const collector *c, tl_pos pos)
 /* ---- one pass bottom up ---- */
 
 /* A name pattern is usable when the arguments say what it needs; an exact name always is (spec 02 section 3). */
-static int has_usable_model(collector *c, tl_pos pos, bool *out)
+static int has_usable_model(const collector *c, tl_row event, bool *out)
 {
 	const tl_perf_model *model;
 	bool pattern;
-	tl_row event = c->tree->row[pos];
 
 	*out = false;
 	TL_TRY(tl__perf_model_at(c->a, event, &model, &pattern));
@@ -82,7 +82,7 @@ static int flag_node(collector *c, tl_pos pos)
 	bool host = kind == TL_KIND_CPU_OP || kind == TL_KIND_PYTHON;
 	bool works = tl__tree_gpu_count(t, pos) > 0;
 	if (works)
-		TL_TRY(has_usable_model(c, pos, &modelled));
+		TL_TRY(has_usable_model(c, t->row[pos], &modelled));
 	if (modelled)
 		c->flags[pos] |= NODE_MODELLED;
 	if (c->levels[pos])
@@ -251,10 +251,12 @@ static int collect(collector *c, tl_pos pos, tl_row forward)
 	return TL_VEC_PUSH(c->out, event);
 }
 
-static bool has_communication(const collector *c, tl_pos pos)
+/* An operation with communication below it. */
+static bool is_left_out(const collector *c, tl_pos pos)
 {
 	const uint32_t *before = c->tree->gpu_before;
-	return c->communication[before[c->tree->end[pos]]] != c->communication[before[pos]];
+	return !c->include_communication &&
+	       c->communication[before[c->tree->end[pos]]] != c->communication[before[pos]];
 }
 
 /* Visits a node with GPU work; *deeper tells whether its children are visited. */
@@ -275,7 +277,7 @@ static int visit(collector *c, tl_pos pos, bool *deeper)
 	if (forward != TL_ROW_NONE)
 		return collect(c, pos, forward);
 	if (kind == TL_KIND_CPU_OP && (flags & NODE_LAUNCHES))
-		return has_communication(c, pos) ? 0 : collect(c, pos, TL_ROW_NONE);
+		return is_left_out(c, pos) ? 0 : collect(c, pos, TL_ROW_NONE);
 	*deeper = true;
 	return 0;
 }
@@ -328,7 +330,8 @@ static int add_synthetic(collector *c, const tl_pos *above, bool below_op)
 
 	for (size_t i = 0; i < t->n_gpu; i++) {
 		tl_pos pos = t->pos_of_row[t->gpu[i]], op = above[pos];
-		bool left = !(c->flags[pos] & NODE_COVERED) && c->communication[i + 1] == c->communication[i];
+		bool communicates = c->communication[i + 1] != c->communication[i];
+		bool left = !(c->flags[pos] & NODE_COVERED) && (c->include_communication || !communicates);
 		if (!left || t->parent[pos] == TL_POS_NONE || below_op != (op != TL_POS_NONE))
 			continue;
 		tl_unified_event event = {
@@ -353,18 +356,67 @@ static int add_orphans(collector *c)
 	return code;
 }
 
-int tl__unified_collect(tl_unified_events *out, tl_analyzer *a)
+static void free_collector(collector *c)
 {
-	collector c = {.a = a, .tree = a->tree, .store = a->store, .out = out};
+	tl__free(c->flags);
+	tl__free(c->levels);
+	tl__free(c->communication);
+	tl__free(c->chain);
+	TL_VEC_FREE(&c->named);
+}
+
+int tl__unified_collect(tl_unified_events *out, tl_analyzer *a, bool communication)
+{
+	collector c = {.a = a, .tree = a->tree, .store = a->store, .out = out, .include_communication = communication};
 	int code = prepare(&c);
 	if (code == 0)
 		code = walk(&c);
 	if (code == 0)
 		code = add_orphans(&c);
-	tl__free(c.flags);
-	tl__free(c.levels);
-	tl__free(c.communication);
-	tl__free(c.chain);
-	TL_VEC_FREE(&c.named);
+	free_collector(&c);
+	return code;
+}
+
+/* ---- events of the caller's choice ---- */
+
+/* The operation above a GPU event, else its launch, else the event itself. */
+static tl_row copied_event(const collector *c, const tl_pos *above, tl_row gpu)
+{
+	tl_pos pos = c->tree->pos_of_row[gpu];
+	if (pos == TL_POS_NONE)
+		return gpu;
+	if (above[pos] != TL_POS_NONE)
+		return c->tree->row[above[pos]];
+	return c->tree->parent[pos] == TL_POS_NONE ? gpu : c->tree->row[c->tree->parent[pos]];
+}
+
+static int choose(collector *c, const tl_pos *above, tl_row row)
+{
+	tl_unified_event event = {.event = row, .gpu = TL_ROW_NONE, .forward = TL_ROW_NONE};
+	tl_pos pos = c->tree->pos_of_row[row];
+
+	if (tl__kind_is_gpu(c->store->kind[row])) {
+		event.event = copied_event(c, above, row);
+		event.gpu = row;
+		return TL_VEC_PUSH(c->out, event);
+	}
+	TL_TRY(has_usable_model(c, row, &event.modelled));
+	if (!event.modelled && pos != TL_POS_NONE && c->store->kind[row] == TL_KIND_CPU_OP && c->tree->n_links)
+		TL_TRY(sole_backward(c, pos, &event.forward));
+	return TL_VEC_PUSH(c->out, event);
+}
+
+int tl__unified_choose(tl_unified_events *out, tl_analyzer *a, const tl_row *events, size_t n)
+{
+	collector c = {.a = a, .tree = a->tree, .store = a->store, .out = out};
+	int code = prepare(&c);
+	tl_pos *above = code == 0 ? operations_above(&c) : NULL;
+
+	if (code == 0 && !above)
+		code = TL_ENOMEM;
+	for (size_t i = 0; i < n && code == 0; i++)
+		code = choose(&c, above, events[i]);
+	tl__free(above);
+	free_collector(&c);
 	return code;
 }

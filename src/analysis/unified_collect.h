@@ -10,7 +10,7 @@
 #include "analysis/analyzer.h"
 
 typedef struct tl_unified_event {
-	tl_row event;   /* operation; of a synthetic row the one it copies */
+	tl_row event;   /* operation; of a synthetic row the one it copies, the GPU event itself when there is none */
 	tl_row gpu;     /* of a synthetic row its one GPU event, else TL_ROW_NONE */
 	tl_row forward; /* of a sole backward operation the forward event, else TL_ROW_NONE */
 	bool modelled;  /* has a usable model of its own */
@@ -20,8 +20,10 @@ typedef TL_VEC(tl_unified_event) tl_unified_events;
 
 /**
  * Appends the operations in pre-order (roots by start), then the GPU events that no operation
- * covers, communication left out. The caller frees the array, also after a failure. TL_ENOMEM.
+ * covers; communication is left out unless asked for. The caller frees the array, also after a failure. TL_ENOMEM.
  */
-int tl__unified_collect(tl_unified_events *out, tl_analyzer *a);
+int tl__unified_collect(tl_unified_events *out, tl_analyzer *a, bool communication);
+/** Appends events of the caller's choice in their order instead; a GPU event becomes a synthetic row. TL_ENOMEM. */
+int tl__unified_choose(tl_unified_events *out, tl_analyzer *a, const tl_row *events, size_t n);
 
 #endif

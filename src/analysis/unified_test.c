@@ -139,6 +139,148 @@ static void communication_is_left_out_and_its_neighbours_kept(void **state)
 	fixture_close(&f);
 }
 
+static tl_table *table_with(fixture *f, const tl_unified_options *options)
+{
+	tl_error err = TL_ERROR_INIT;
+	tl_table *table;
+	assert_int_equal(tl_analyzer_unified(&table, f->a, options, &err), 0);
+	return table;
+}
+
+/* An operation with a kernel that communicates, one that prepares it, and a launch of communication by itself. */
+static void communication_has_rows_on_request(void **state)
+{
+	(void)state;
+	tl_store *s = tl__store_new();
+	tl_row reduce = tl_fixture_op(s, "c10d::allreduce_", HOST, FORWARD_THREAD, 0, 100);
+	launch_kernel(s, FORWARD_THREAD, "ncclDevKernel_Generic", 1, 500, 1);
+	launch_kernel(s, FORWARD_THREAD, "prepare", 10, 5, 2);
+	launch_kernel(s, FORWARD_THREAD, "ncclDevKernel_Alone", 200, 7, 3);
+	double events = (double)s->n;
+	fixture f;
+	fixture_open(&f, s);
+	tl_table *t = table_with(&f, &(tl_unified_options){.communication = true});
+	assert_int_equal(tl_table_rows(t), 2);
+	expect_text(t, 0, "name", "c10d::allreduce_");
+	expect_number(t, 0, "UID", reduce);
+	expect_text(t, 1, "name", "hipLaunchKernel->ncclDevKernel_Alone (Synthetic Op)");
+	expect_number(t, 1, "UID", events);
+	expect_number(t, 1, "Kernel Time (µs)", 7);
+	tl_table_free(t);
+	t = table_with(&f, NULL);
+	assert_int_equal(tl_table_rows(t), 1);
+	expect_text(t, 0, "name", "c10d::allreduce_->prepare (Synthetic Op)");
+	tl_table_free(t);
+	fixture_close(&f);
+}
+
+/* ---- events of the caller's choice ---- */
+
+static void chosen_events_have_rows_in_the_order_given(void **state)
+{
+	(void)state;
+	tl_store *s = tl__store_new();
+	tl_row outer = tl_fixture_op(s, "outer", HOST, FORWARD_THREAD, 0, 100);
+	launch_kernel(s, FORWARD_THREAD, "extra", 1, 20, 1);
+	tl_row extra = (tl_row)s->n - 1, mm = add_mm(s, 50, 10, 2);
+	tl_row idle = tl_fixture_op(s, "aten::empty", HOST, FORWARD_THREAD, 120, 3);
+	tl_row unlinked = tl_fixture_gpu(s, TL_KIND_KERNEL, "lost", 0, 7, 900, 4, 99);
+	tl_row idle_mm = tl_fixture_op(s, "aten::mm", HOST, FORWARD_THREAD, 130, 3);
+	set_args(s, idle_mm, "[[64,32],[32,16]]", "[\"float\",\"float\"]", NULL);
+	tl_row chosen[] = {mm, outer, idle, extra, unlinked, mm, idle_mm};
+	double events = (double)s->n;
+	fixture f;
+	fixture_open(&f, s);
+	tl_table *t = table_with(&f, &(tl_unified_options){.events = chosen, .n_events = 7});
+	assert_int_equal(tl_table_rows(t), 7);
+	expect_number(t, 0, "UID", mm);
+	expect_text(t, 0, "has_perf_model", "True");
+	expect_number(t, 0, "GFLOPS", 65536 / 1e9);
+	expect_number(t, 1, "UID", outer);
+	expect_text(t, 1, "name", "outer");
+	expect_text(t, 1, "has_perf_model", "False");
+	expect_number(t, 1, "Kernel Time (µs)", 30); /* all below it */
+	expect_empty(t, 1, "GFLOPS");
+	expect_number(t, 2, "UID", idle);
+	expect_number(t, 2, "duration_us", 3);
+	expect_empty(t, 2, "Kernel Time (µs)");
+	expect_empty(t, 2, "kernel_details");
+	expect_text(t, 3, "name", "outer->extra (Synthetic Op)");
+	expect_number(t, 3, "UID", events);
+	expect_number(t, 3, "Kernel Time (µs)", 20);
+	expect_text(t, 4, "name", "lost (Synthetic Op)");
+	expect_number(t, 4, "Kernel Time (µs)", 4);
+	expect_number(t, 4, "duration_us", 4);
+	expect_number(t, 5, "UID", mm);
+	expect_number(t, 5, "GFLOPS", 65536 / 1e9);
+	expect_text(t, 6, "has_perf_model", "True");
+	expect_number(t, 6, "GFLOPS", 65536 / 1e9);
+	expect_number(t, 6, "Kernel Time (µs)", 0);
+	expect_empty(t, 6, "TFLOPS/s");
+	tl_table_free(t);
+	t = table_with(&f, &(tl_unified_options){.events = chosen, .n_events = 0});
+	assert_int_equal(tl_table_rows(t), 0);
+	tl_table_free(t);
+	fixture_close(&f);
+}
+
+/* What is all of a backward pass is so when asked for by itself, too; what happens to be below the same node is not. */
+static void chosen_backward_operations(void **state)
+{
+	(void)state;
+	tl_store *s = tl__store_new();
+	add_attention(s, 0, 1, 77);
+	tl_row main = add_backward(s, 100, "aten::_flash_attention_backward", 2, 10, 77);
+	tl_row helper = tl_fixture_op(s, "aten::resize_", HOST, BACKWARD_THREAD, 104, 0.5);
+	tl_row chosen[] = {main, helper};
+	fixture f;
+	fixture_open(&f, s);
+	tl_table *t = table_with(&f, &(tl_unified_options){.events = chosen, .n_events = 2});
+	assert_int_equal(tl_table_rows(t), 2);
+	expect_text(t, 0, "op category", "SDPA_bwd");
+	expect_number(t, 0, "GFLOPS", 2621440 / 1e9);
+	expect_text(t, 0, "has_perf_model", "True");
+	expect_text(t, 1, "has_perf_model", "False");
+	expect_empty(t, 1, "GFLOPS");
+	tl_table_free(t);
+	fixture_close(&f);
+}
+
+static void overlaps_are_there_on_request_and_do_not_stay(void **state)
+{
+	(void)state;
+	tl_store *s = tl__store_new();
+	add_mm(s, 0, 10, 1);
+	fixture f;
+	fixture_open(&f, s);
+	tl_table *t = table_with(&f, &(tl_unified_options){.overlap = true});
+	assert_int_equal(column_index(t, "overlap_pct"), column_index(t, "External id") + 3);
+	tl_table_free(t);
+	t = table_with(&f, NULL);
+	assert_int_equal(tl_table_find_column(t, "overlap_pct"), -1);
+	tl_table_free(t);
+	fixture_close(&f);
+}
+
+static void bad_choices_are_refused(void **state)
+{
+	(void)state;
+	tl_error err = TL_ERROR_INIT;
+	tl_table *t;
+	tl_store *s = tl__store_new();
+	add_mm(s, 0, 10, 1);
+	tl_row beyond = (tl_row)s->n;
+	fixture f;
+	fixture_open(&f, s);
+	assert_int_equal(tl_analyzer_unified(&t, f.a, &(tl_unified_options){.events = &beyond, .n_events = 1}, &err),
+			 TL_EINVAL);
+	assert_null(t);
+	assert_non_null(strstr(err.message, "there is no event with UID"));
+	assert_int_equal(tl_analyzer_unified(&t, f.a, &(tl_unified_options){.n_events = 1}, &err), TL_EINVAL);
+	assert_null(t);
+	fixture_close(&f);
+}
+
 static void a_launch_without_operation_gives_synthetic_rows_first(void **state)
 {
 	(void)state;
@@ -423,11 +565,16 @@ static void running_out_of_memory_is_an_error_everywhere(void **state)
 		launch_kernel(s, FORWARD_THREAD, "extra", 201, 20, 3);
 		add_mm(s, 250, 10, 4);
 		fixture f;
-		tl_table *t = NULL, *summary = NULL;
+		tl_table *t = NULL, *summary = NULL, *chosen = NULL;
 		tl_error err = TL_ERROR_INIT;
+		static const tl_row rows[] = {0, 1, 2, 3, 4};
 		fixture_open(&f, s);
 		tl__alloc_fail_after(n);
 		code = tl__unified_table(&t, f.a, &err);
+		if (code == 0)
+			code = tl_analyzer_unified(
+				&chosen, f.a, &(tl_unified_options){.events = rows, .n_events = 5, .overlap = true},
+				&err);
 		if (code == 0)
 			code = tl__unified_perf_summary(&summary, t, NULL, &err);
 		tl__alloc_fail_after(-1);
@@ -436,6 +583,7 @@ static void running_out_of_memory_is_an_error_everywhere(void **state)
 			assert_null(summary);
 		}
 		tl_table_free(t);
+		tl_table_free(chosen);
 		tl_table_free(summary);
 		fixture_close(&f);
 	}
@@ -449,6 +597,11 @@ int main(void)
 		cmocka_unit_test(the_outermost_modelled_operation_stands_for_all_below),
 		cmocka_unit_test(an_operation_without_gpu_work_has_no_row),
 		cmocka_unit_test(communication_is_left_out_and_its_neighbours_kept),
+		cmocka_unit_test(communication_has_rows_on_request),
+		cmocka_unit_test(chosen_events_have_rows_in_the_order_given),
+		cmocka_unit_test(chosen_backward_operations),
+		cmocka_unit_test(overlaps_are_there_on_request_and_do_not_stay),
+		cmocka_unit_test(bad_choices_are_refused),
 		cmocka_unit_test(a_launch_without_operation_gives_synthetic_rows_first),
 		cmocka_unit_test(launches_count_through_ten_levels),
 		cmocka_unit_test(a_sole_backward_operation_has_the_metrics_of_the_backward_pass),

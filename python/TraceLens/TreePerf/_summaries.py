@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Summaries of DataFrames by groups. They work on any DataFrame with the columns they name, also on edited ones."""
+import re
 import warnings
 
 import numpy as np
@@ -63,6 +64,17 @@ def percentages(frame, column):
 
 def _sorted(frame, by, ascending):
     return frame.sort_values(by=by, ascending=ascending, kind="stable").reset_index(drop=True)
+
+
+def _sorted_in_groups(made, keys, time, uid):
+    """Rows of equal keys stay together: groups by their time, heaviest first, then the rows of each."""
+    ids, n = _group_ids(made, keys)
+    made = made.assign(_time=pd.Series(made[time]).groupby(ids).transform("sum"))
+    order, ascending = ["_time"], [False]
+    if uid in made:
+        made["_uid"] = pd.Series(made[uid]).groupby(ids).transform("min")
+        order, ascending = ["_time", "_uid", time, uid], [False, True, False, True]
+    return _sorted(made, order, ascending).drop(columns=_present(made, ["_time", "_uid"]))
 
 
 def summarize_kernels(lists, agg_metrics=("mean",)):
@@ -304,8 +316,11 @@ def metrics(frame, agg_metrics, group_by_num_kernels, include_overlapping_kernel
     _add_aggregates(result, frame, ids, ["Kernel Time (µs)"], [m for m in agg_metrics if m != "sum"] + ["sum"])
     result["name_count"] = _sizes(ids, n)
     _add_first(result, frame, ids, n, ["UID"])
-    order = _present(result_frame := pd.DataFrame(result), ["Kernel Time (µs)_sum", "UID_first"])
-    return _sorted(result_frame, order, [False, True][: len(order)])
+    made = pd.DataFrame(result)
+    if include_overlapping_kernels:
+        return _sorted_in_groups(made, [key for key in keys if key not in overlap], "Kernel Time (µs)_sum", "UID_first")
+    order = _present(made, ["Kernel Time (µs)_sum", "UID_first"])
+    return _sorted(made, order, [False, True][: len(order)])
 
 
 def _add_first(result, frame, ids, n, columns):
@@ -322,13 +337,19 @@ def _add_aggregates(result, frame, ids, columns, agg_metrics):
 # ---- unified table ----
 
 
-def unified(frame, agg_metrics, include_pct, include_call_stack, include_overlapping_kernels):
+def unified(frame, agg_metrics, include_pct, group_by_num_kernels, include_call_stack, include_overlapping_kernels,
+            tree):
     if isinstance(frame, pd.DataFrame) and frame.empty:
+        warnings.warn("Input DataFrame is empty. Returning an empty summary DataFrame.", stacklevel=3)
         return pd.DataFrame()
     _check(frame, ("name", "op category"), "the unified kind")
     agg_metrics = _metrics(agg_metrics)
+    if group_by_num_kernels and "num_kernels" not in frame and "kernel_details" in frame:
+        frame = frame.assign(num_kernels=[0 if _is_missing(details) else len(details)
+                                          for details in frame["kernel_details"]])
     overlap = ["overlapping_kernel_names"] if include_overlapping_kernels else []
-    keys = _present(frame, ["name", *overlap, "op category", *THREAD, *ARGUMENTS, "is_recompute"])
+    keys = _present(frame, ["name", *overlap, "op category", *THREAD, *ARGUMENTS,
+                            *(["num_kernels"] if group_by_num_kernels else []), "is_recompute"])
     ids, n = _group_ids(frame, keys)
     time = "Kernel Time (µs)"
     later = [metric for metric in agg_metrics if metric not in ("mean", "std")]
@@ -362,13 +383,42 @@ def unified(frame, agg_metrics, include_pct, include_call_stack, include_overlap
         _add_aggregates(result, frame, ids, ["overlap_pct"], agg_metrics)
         _round_overlap(result, agg_metrics)
     _add_plain_first(result, frame, ids, n, {"perf_params": "perf_params", "has_perf_model": "has_perf_model"})
-    if include_call_stack and stacks:
-        result["call_stack_full"] = stacks
+    if include_call_stack:
+        if tree is not None and not any(stack != "Not found" for stack in stacks or ()):
+            stacks = [_stack_of(tree, uid) for uid in result.get("ex_UID", [None] * n)]
+        if stacks is None:
+            warnings.warn("no call stacks: the table has no kernel_details, and there is no tree to look into",
+                          stacklevel=3)
+        else:
+            result["call_stack_full"] = stacks
     made = pd.DataFrame(result)
     heaviest = f"{time}_sum" if f"{time}_sum" in made else "total_duration_us"
-    order = _present(made, [heaviest, "ex_UID"])
-    made = _sorted(made, order, [False, True][: len(order)])
-    return percentages(made, heaviest) if include_pct else made
+    if include_overlapping_kernels and heaviest in made:
+        made = _sorted_in_groups(made, [name for name in keys if name not in overlap], heaviest, "ex_UID")
+    else:
+        order = _present(made, [heaviest, "ex_UID"])
+        made = _sorted(made, order, [False, True][: len(order)]) if order else made
+    return percentages(made, heaviest) if include_pct and heaviest in made else made
+
+
+def _stack_of(tree, uid):
+    """The call stacks of the kernels below an event of a tree, as `_stack_text` gives them."""
+    if _is_missing(uid) or not 0 <= uid < len(tree.events):
+        return "Not found"
+    return _stack_text([{"name": kernel["name"], "call_stack": _frames_above(tree, kernel)}
+                        for kernel in tree.get_gpu_events(int(uid))])
+
+
+def _frames_above(tree, event):
+    """What is above an event, outermost first: operations, and frames with one of three marks in their names."""
+    names = []
+    event = tree.get_parent_event(event)
+    while event is not None:
+        name = event.get("name") or ""
+        if event["cat"] == "cpu_op" or "nn.Module" in name or "::" in name or "/" in name:
+            names.append(re.sub(r"_\d+", "", name))
+        event = tree.get_parent_event(event)
+    return names[::-1]
 
 
 def _add_plain_first(result, frame, ids, n, names):

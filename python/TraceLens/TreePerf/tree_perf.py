@@ -468,15 +468,14 @@ class TreePerfAnalyzer:
 
     # ---- unified table ----
 
-    def _unified(self):
-        return self._native(call_stack=self.tree._core.has_python).unified()
+    def _unified(self, **options):
+        return self._native(call_stack=self.tree._core.has_python).unified(**options)
 
     def collect_unified_perf_events(self, include_nccl=False):
         """The events of the unified table: each GPU event belongs to one of them. GPU work that no operation accounts
-        for has an event of its own, a dict with a UID beyond those of the tree."""
-        if include_nccl:
-            raise NotImplementedError("the unified table leaves communication out")
-        table = self._unified()
+        for has an event of its own, a dict with a UID beyond those of the tree. Communication kernels and operations
+        that launch them are left out unless ``include_nccl``."""
+        table = self._unified(communication=bool(include_nccl))
         core = self.tree._sealed()
         count = len(core)
         return [core.event(uid) if uid < count else self._synthetic(core, uid, name, kernels)
@@ -495,33 +494,53 @@ class TreePerfAnalyzer:
 
     def build_df_unified_perf_table(self, events=None, include_args=True, include_perf_metrics=True,
                                     include_kernel_details=True, include_nccl=False):
-        """One row an event of :meth:`collect_unified_perf_events`, with its metrics where it has a model; of
-        ``events``, which are among these, only theirs, in their order."""
-        if include_nccl:
-            raise NotImplementedError("the unified table leaves communication out")
-        made = frame(self._unified(), drop=() if include_args else _ARGUMENTS)
+        """One row an event of :meth:`collect_unified_perf_events`, or of ``events`` in their order: any of the tree, with
+        its metrics where it has a model (or is all of the backward pass of an operation with one), else with its GPU
+        time. A GPU event has a row as GPU work that no operation accounts for. ``include_nccl``: communication, too."""
+        if events is None:
+            table = self._unified(communication=bool(include_nccl), overlap=True)
+        else:
+            asked, uids = self._unified_rows(events)
+            if not asked:
+                warnings.warn("No events collected for unified perf table. Returning empty DataFrame.", stacklevel=2)
+                return pd.DataFrame()
+            table = self._unified(overlap=True, events=asked)
+        made = frame(table, drop=() if include_args else _ARGUMENTS)
+        if events is not None:
+            made["UID"] = uids
         if not include_perf_metrics and "has_perf_model" in made:
             last = made.columns.get_loc("has_perf_model") + 1
             keep = list(made.columns[:last]) + [n for n in ("is_recompute", "kernel_details") if n in made.columns[last:]]
             made = made[keep]
         if not include_kernel_details and "kernel_details" in made:
             made = made.drop(columns="kernel_details")
-        if events is None:
-            return made
-        rows = {uid: row for row, uid in enumerate(made["UID"])}
-        wanted = [event["UID"] if isinstance(event, (Mapping, _core.Event)) else event for event in events]
-        missing = [uid for uid in wanted if uid not in rows]
-        if missing:
-            raise ValueError(f"event {missing[0]} is none of the unified table's: see collect_unified_perf_events")
-        return made.iloc[[rows[uid] for uid in wanted]].reset_index(drop=True)
+        return made
+
+    def _unified_rows(self, events):
+        """(UIDs of the tree, UIDs to show): of one that stands for a GPU event alone, that event and its own UID."""
+        if isinstance(events, (str, bytes, Mapping)) or not hasattr(events, "__iter__"):
+            raise TypeError(f"a list of events is needed, not {type(events).__name__}")
+        core = self.tree._sealed()
+        asked, uids = [], []
+        for event in events:
+            uid = uid_of(event)
+            uid = uid["UID"] if isinstance(uid, _core.Event) else int(uid)
+            alone = event.get("gpu_events") if isinstance(event, Mapping) and uid >= len(core) else None
+            if alone is not None and len(alone) != 1 or alone is None and not 0 <= uid < len(core):
+                raise ValueError(f"event {uid} is none of the tree: see collect_unified_perf_events")
+            asked.append(uid if alone is None else alone[0])
+            uids.append(uid)
+        return asked, uids
 
     @staticmethod
     def summarize_df_unified_perf_table(df_unified_perf, agg_metrics=("mean", "std"), include_pct=True,
                                         group_by_num_kernels=False, include_call_stack=False,
                                         include_overlapping_kernels=False, tree=None):
-        """The unified table by operation and arguments, heaviest first."""
-        return _summaries.unified(df_unified_perf, agg_metrics, include_pct, include_call_stack,
-                                  include_overlapping_kernels)
+        """The unified table by operation and arguments, heaviest first; ``group_by_num_kernels`` tells apart by the number
+        of GPU events, too. ``include_call_stack`` adds ``call_stack_full``: what is above the kernels, outermost first,
+        from a tree with Python frames; of a table without kernel details it is looked up in ``tree``."""
+        return _summaries.unified(df_unified_perf, agg_metrics, include_pct, group_by_num_kernels, include_call_stack,
+                                  include_overlapping_kernels, tree)
 
     # ---- kernels ----
 
