@@ -11,6 +11,19 @@ typedef struct core_comparison {
 
 /* ---- failures ---- */
 
+/* A ValueError whose attribute `reason` is the name of the code: programs want to tell them apart. */
+static PyObject *raise_value(int code, PyObject *text)
+{
+	PyObject *reason = PyUnicode_FromString(tl_code_name(code));
+	PyObject *error = text ? PyObject_CallFunctionObjArgs(PyExc_ValueError, text, NULL) : NULL;
+	if (reason && error && PyObject_SetAttrString(error, "reason", reason) == 0)
+		PyErr_SetObject(PyExc_ValueError, error);
+	Py_XDECREF(error);
+	Py_XDECREF(reason);
+	Py_XDECREF(text);
+	return NULL;
+}
+
 /* Several files are at play, so the message says which; what is missing or of another kind is a wrong value. */
 static PyObject *raise_named(int code, const tl_error *err)
 {
@@ -20,8 +33,8 @@ static PyObject *raise_named(int code, const tl_error *err)
 		return core_raise_file(code, err, err->file);
 	if (PyErr_Occurred() || code == TL_ENOMEM || code == TL_EIO || code == TL_ECANCELLED || code == TL_ELIMIT)
 		return core_raise(code, err);
-	return named ? PyErr_Format(PyExc_ValueError, "%s", message)
-		     : PyErr_Format(PyExc_ValueError, "%s: %s", err->file, message);
+	return raise_value(code, named ? core_text(message, strlen(message))
+				       : PyUnicode_FromFormat("%s: %s", err->file, message));
 }
 
 /* ---- what is asked for ---- */

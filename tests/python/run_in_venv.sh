@@ -28,6 +28,9 @@ check() { # check NAME: runs what the environment NAME must be able to run, away
 	"$folder/$name/bin/TraceLens_generate_perf_report_pytorch" --output_csvs_dir "$folder/$name-report" \
 		--profile_json_path "$root/examples/traces/transformer_rank0.json.gz" >"$folder/$name-report.txt"
 	test -s "$folder/$name-report/gpu_timeline.csv"
+	"$folder/$name/bin/TraceLens_compare_perf_reports_pytorch" --names a b -o "$folder/$name-comparison.xlsx" \
+		"$folder/$name-report" "$root/examples/traces/transformer_rank0.json.gz" >>"$folder/$name-report.txt"
+	test -s "$folder/$name-comparison.xlsx"
 	cd "$root"
 }
 

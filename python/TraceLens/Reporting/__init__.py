@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Reports: all tables of a trace at once, as DataFrames and files."""
+from .compare_perf_reports_pytorch import generate_compare_perf_reports_pytorch  # noqa: F401
 from .generate_perf_report_pytorch import (  # noqa: F401
     add_truncated_kernel_details,
     apply_extension,

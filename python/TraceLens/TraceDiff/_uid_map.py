@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 
 def whole(number):
-    """UIDs come out of DataFrames as 12.0 where a cell of the column is empty; None for what is no whole number."""
+    """UIDs come out of DataFrames as 12.0 where a cell of the column is empty, and empty ones as NaN: -1, which is none."""
     if isinstance(number, float):
-        return int(number) if number.is_integer() else None
+        return int(number) if number.is_integer() else -1
     return number
 
 
@@ -31,7 +31,7 @@ class UIDMap(Mapping):
         try:
             number, uid = key
             uid = whole(uid)
-            there = number in (1, 2) and uid is not None and (
+            there = number in (1, 2) and (
                 self._trees[number - 1].is_linked(uid) or uid in self._without_launch(number))
         except (TypeError, ValueError, KeyError):
             raise KeyError(key) from None

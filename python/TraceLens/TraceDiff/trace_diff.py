@@ -78,11 +78,8 @@ class TraceDiff:
         below it. ValueError for another ``tree_num`` and for an event of another tree."""
         if isinstance(tree_num, bool) or not isinstance(tree_num, numbers.Integral):
             raise TypeError(f"tree_num is 1 or 2, not {type(tree_num).__name__}")
-        uid = whole(uid)
-        if uid is None:
-            return -1
         try:
-            other = self._diff.corresponding(int(tree_num), uid)
+            other = self._diff.corresponding(int(tree_num), whole(uid))
         except KeyError:
             return -1
         return -1 if other is None else other
@@ -209,7 +206,7 @@ class TraceDiff:
         number, uid = (1, uid_tree1) if uid_tree1 is not None else (2, uid_tree2)
         uid = whole(uid)
         try:
-            node = None if uid is None else self._diff.node_of(number, uid)
+            node = self._diff.node_of(number, uid)
             if node is None and self.get_corresponding_uid(number, uid) != -1:  # a wrapper stands for what is below it
                 node = self._diff.node_of(3 - number, self.get_corresponding_uid(number, uid))
         except KeyError:
