@@ -8,11 +8,11 @@ FUZZ_SECONDS ?= 60
 TRACE ?= examples/traces/transformer_rank0.json.gz
 SOURCES = $(shell git ls-files '*.[ch]' 2>/dev/null || find src include tests fuzz bench examples -name '*.[ch]')
 
-.PHONY: help all deps demo check test python-check golden asan tsan fuzz bench lint format install uninstall clean
+.PHONY: help all deps demo demo-compare check test python-check golden asan tsan fuzz bench lint format install uninstall clean
 
 help: ## list these targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | \
-		awk -F'\t' '{ printf "  make %-12s %s\n", $$1, $$2 }'
+		awk -F'\t' '{ printf "  make %-13s %s\n", $$1, $$2 }'
 
 deps:
 	@scripts/install-deps
@@ -28,6 +28,15 @@ demo: all ## install what is missing, build, and report on a bundled trace
 	$(BUILD)/tracelens report pytorch $(TRACE) --output_xlsx_path $(BUILD)/demo/report.xlsx --output_csvs_dir $(BUILD)/demo/csv
 	@echo
 	@echo "workbook: $(BUILD)/demo/report.xlsx    sheets as CSV: $(BUILD)/demo/csv/"
+
+demo-compare: all ## make a slower variant of that trace and compare the two (docs/comparing.md tells the same)
+	@mkdir -p $(BUILD)/demo
+	python3 scripts/make_trace.py $(BUILD)/demo/baseline.json.gz
+	python3 scripts/make_trace.py $(BUILD)/demo/variant.json.gz --slower flash_bwd=1.5 --slower vectorized_layer_norm=0.5
+	$(BUILD)/tracelens diff $(BUILD)/demo/baseline.json.gz $(BUILD)/demo/variant.json.gz -o $(BUILD)/demo/rprt_diff --top 3
+	@echo
+	$(BUILD)/tracelens compare $(BUILD)/demo/baseline.json.gz $(BUILD)/demo/variant.json.gz --names baseline variant \
+		-o $(BUILD)/demo/comparison.xlsx --output_csvs_dir $(BUILD)/demo/comparison
 
 check: demo test ## the same, then every test
 
