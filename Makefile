@@ -38,7 +38,7 @@ demo-compare: all ## make a slower variant of that trace and compare the two (do
 	$(BUILD)/tracelens compare $(BUILD)/demo/baseline.json.gz $(BUILD)/demo/variant.json.gz --names baseline variant \
 		-o $(BUILD)/demo/comparison.xlsx --output_csvs_dir $(BUILD)/demo/comparison
 
-check: demo test ## the same, then every test
+check: demo test ## the demo, then every test
 
 test: all
 	meson test -C $(BUILD) --print-errorlogs
