@@ -81,7 +81,7 @@ def _check(paths, names, output, folder):
 
 def _compare(paths, names, sheets):
     """Models in Python belong to the traces among the reports; without them the library does all of it."""
-    if all(map(_is_finished, paths)) or not _models.users_models(op_to_perf_model_class_map):
+    if not _models.users_models(op_to_perf_model_class_map) or all(map(_is_finished, paths)):
         return _core.compare_reports(paths, names, sheets)
     with_kernels = not sheets or not {"all", "kernel_summary"}.isdisjoint(sheets)
     made = [_core.read_report(path) if _is_finished(path) else _report_of(path, with_kernels) for path in paths]
@@ -94,7 +94,8 @@ def _report_of(path, with_kernels):
 
 
 def _is_finished(path):
-    if os.path.isdir(path) or os.fsdecode(path).lower().endswith(".xlsx"):
+    path = os.fsdecode(path)
+    if os.path.isdir(path) or path.lower().endswith(".xlsx"):
         return True
     try:
         with zipfile.ZipFile(path) as file:
