@@ -47,8 +47,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	}
 	check_store(trace->store);
-	if (options.strict && tl__health_repairs(&trace->store->health))
-		abort();
+	for (int kind = 0; options.strict && kind < TL_HEALTH_KINDS; kind++)
+		if (tl__health_is_repair((tl_health_kind)kind) && trace->store->health.entry[kind].count)
+			abort();
 
 	tl_tree_options tree_options = {.with_python = *data & 2};
 	tl_tree *tree;

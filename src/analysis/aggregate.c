@@ -58,14 +58,6 @@ int tl__aggregate_mean_us(tl_table *out, const char *name, const tl_groups *grou
 	return aggregate(out, name, "µs", 1e6, true, groups, source, err);
 }
 
-double tl__total_us(const tl_column *source, size_t rows)
-{
-	wide sum = 0;
-	for (size_t i = 0; i < rows; i++)
-		sum += picoseconds(source->f64[i]);
-	return (double)sum / 1e6;
-}
-
 int tl__add_percent_of(tl_table *table, const char *name, const char *column, double total, tl_error *err)
 {
 	tl_column *percent = tl__table_add(table, name, "%", TL_COL_DOUBLE);

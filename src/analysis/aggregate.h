@@ -12,8 +12,6 @@ int tl__aggregate_ms(tl_table *out, const char *name, const tl_groups *groups, c
 /** Exact sum / number of non-empty cells, in µs; empty for a group without any. */
 int tl__aggregate_mean_us(tl_table *out, const char *name, const tl_groups *groups, const tl_column *source,
 			  tl_error *err);
-/** Σ of all cells in µs. */
-double tl__total_us(const tl_column *source, size_t rows);
 
 /** Adds 100 * column / total; a total of zero gives 0 (spec 02 section 12, "kernels all of zero duration"). */
 int tl__add_percent_of(tl_table *table, const char *name, const char *column, double total, tl_error *err);

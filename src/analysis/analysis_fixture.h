@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "analysis/analyzer.h"
+#include "analysis/perf_cache.h"
 #include "trace/store_fixture.h"
 
 typedef struct fixture {
@@ -40,6 +41,14 @@ static inline void fixture_close(fixture *f)
 	tl__analyzer_free(f->a);
 	tl_tree_free(f->tree);
 	tl__store_free(f->trace.store);
+}
+
+/** What the model of an event says, NULL when it has none. `kernels`: GPU events below it, by start. */
+static inline const tl_perf_result *perf_of(fixture *f, tl_row event, const tl_row *kernels, size_t n_kernels)
+{
+	tl_perf_entry *entry;
+	assert_int_equal(tl__perf_entry_of(f->a, event, kernels, n_kernels, &entry), 0);
+	return entry ? &entry->result : NULL;
 }
 
 /** Fails every allocation of `work` over the store's tree in turn: it must say so, and succeed after more than `least`.

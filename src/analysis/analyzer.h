@@ -89,13 +89,6 @@ int tl__analyzer_fail(const tl_analyzer *a, int code, tl_error *err);
 /** Exact-name model of an event's operation, or NULL; resolved once per distinct name. */
 const tl_perf_model *tl__analyzer_model(tl_analyzer *a, tl_str name);
 
-/**
- * Result of the model of `event` (exact name or pattern), evaluated once per distinct input; the result
- * lives as long as the analyser. *out is NULL when the operation has no model. `kernels` are the GPU
- * events below it in order of start (only read by models that declare TL_READS_KERNELS). perf_cache.c
- */
-int tl__analyzer_perf(tl_analyzer *a, tl_row event, const tl_row *kernels, size_t n_kernels,
-		      const tl_perf_result **out);
 /** Frees a->perf; called by tl__analyzer_free with whatever perf_cache.c stored there, NULL included. perf_cache.c */
 void tl__perf_cache_free(struct tl_perf_cache *cache);
 

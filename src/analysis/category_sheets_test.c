@@ -261,18 +261,13 @@ static void equal_inputs_are_evaluated_once(void **state)
 	tl_fixture_op_args(s, c)->dims = tl__interns(s->strings, "[[64,32],[32,8]]");
 	fixture f;
 	fixture_open(&f, s);
-	const tl_perf_result *first, *same, *other, *kernel, *none;
+	const tl_perf_result *first = perf_of(&f, a, NULL, 0);
 	tl_row gemm = a + 2; /* operation, launch, kernel */
-	assert_int_equal(tl__analyzer_perf(f.a, a, NULL, 0, &first), 0);
-	assert_int_equal(tl__analyzer_perf(f.a, b, NULL, 0, &same), 0);
-	assert_int_equal(tl__analyzer_perf(f.a, c, NULL, 0, &other), 0);
-	assert_int_equal(tl__analyzer_perf(f.a, a, &gemm, 1, &kernel), 0); /* GEMM models read kernel names */
-	assert_int_equal(tl__analyzer_perf(f.a, gemm, NULL, 0, &none), 0);
 	assert_non_null(first);
-	assert_ptr_equal(first, same);
-	assert_ptr_not_equal(first, other);
-	assert_ptr_not_equal(first, kernel);
-	assert_null(none);
+	assert_ptr_equal(first, perf_of(&f, b, NULL, 0));
+	assert_ptr_not_equal(first, perf_of(&f, c, NULL, 0));
+	assert_ptr_not_equal(first, perf_of(&f, a, &gemm, 1)); /* GEMM models read kernel names */
+	assert_null(perf_of(&f, gemm, NULL, 0));
 	fixture_close(&f);
 }
 

@@ -108,10 +108,8 @@ static void both(void **state)
 	fixture f;
 	fixture_open(&f, s);
 	for (int round = 0; round < 2; round++) {
-		const tl_perf_result *r;
-		assert_int_equal(tl__analyzer_perf(f.a, inside, NULL, 0, &r), 0);
-		assert_int_equal(r->status, TL_PERF_FAILED);
-		assert_int_equal(tl__analyzer_perf(f.a, outside, NULL, 0, &r), 0);
+		assert_int_equal(perf_of(&f, inside, NULL, 0)->status, TL_PERF_FAILED);
+		const tl_perf_result *r = perf_of(&f, outside, NULL, 0);
 		assert_int_equal(r->status, TL_PERF_OK);
 		assert_true(r->flops.value == 32768);
 	}
@@ -126,11 +124,10 @@ static void both(void **state)
 static uint8_t status_of(const char *name, const char *outer, const char *inner, const tl_analyzer_options *options,
 			 double *flops)
 {
-	const tl_perf_result *r;
 	fixture f;
 	fixture_open_with(&f, store_with(name, outer, inner, 1), options);
 	tl_row event = (tl_row)(f.tree->store->n - 3); /* operation, launch, kernel */
-	assert_int_equal(tl__analyzer_perf(f.a, event, NULL, 0, &r), 0);
+	const tl_perf_result *r = perf_of(&f, event, NULL, 0);
 	*flops = r->status == TL_PERF_OK ? r->flops.value : -1;
 	uint8_t status = r->status;
 	fixture_close(&f);

@@ -131,7 +131,11 @@ static int look_up(tl_analyzer *a, struct tl_perf_cache *c, tl_str name)
 	return 0;
 }
 
-int tl__perf_model_of(tl_analyzer *a, tl_str name, const tl_perf_model **out, bool *pattern)
+/*
+ * The model of an operation: exact name or name pattern. Sets *pattern (may be NULL) for the latter. *out
+ * is NULL when there is none. TL_ENOMEM.
+ */
+static int model_of(tl_analyzer *a, tl_str name, const tl_perf_model **out, bool *pattern)
 {
 	struct tl_perf_cache *c;
 	TL_TRY(cache_of(a, &c));
@@ -168,7 +172,7 @@ int tl__perf_model_at(tl_analyzer *a, tl_row event, const tl_perf_model **out, b
 {
 	struct tl_perf_cache *c;
 	TL_TRY(cache_of(a, &c));
-	TL_TRY(tl__perf_model_of(a, a->store->name[event], out, pattern));
+	TL_TRY(model_of(a, a->store->name[event], out, pattern));
 	const tl_perf_model *other = *out ? tl__perf_model_outside_steps(*out) : NULL;
 	if (!other)
 		return 0;
@@ -186,7 +190,7 @@ int tl__perf_category_at(tl_analyzer *a, tl_row event, tl_str name, tl_str first
 		return TL_ENOMEM;
 	if (name != a->store->name[event]) /* a synthetic row: named otherwise */
 		return 0;
-	TL_TRY(tl__perf_model_of(a, name, &of_name, NULL));
+	TL_TRY(model_of(a, name, &of_name, NULL));
 	if (!of_name || !tl__perf_model_outside_steps(of_name))
 		return 0;
 	TL_TRY(tl__perf_model_at(a, event, &at_event, NULL));
@@ -389,7 +393,8 @@ int tl__perf_gpu_events(tl_analyzer *a, tl_row event, bool backward, const tl_ro
 
 /* ---- annotations ---- */
 
-int tl__perf_annotation(tl_analyzer *a, tl_row event, tl_str *out)
+/* Text of the enclosing annotation (spec 01 section 5.5): the first on its thread that contains it, or TL_STR_NONE. */
+static int annotation_of(tl_analyzer *a, tl_row event, tl_str *out)
 {
 	struct tl_perf_cache *c;
 	TL_TRY(cache_of(a, &c));
@@ -612,7 +617,7 @@ int tl__perf_entry_of(tl_analyzer *a, tl_row event, const tl_row *kernels, size_
 	if (in.model->reads & TL_READS_FORWARD)
 		in.forward = linked_forward(a->tree, event);
 	if (in.model->reads & TL_READS_ANNOTATION)
-		TL_TRY(tl__perf_annotation(a, event, &in.annotation));
+		TL_TRY(annotation_of(a, event, &in.annotation));
 	else if (in.model->reads & TL_READS_STEP)
 		TL_TRY(step_annotation(a, c, event, &in.annotation));
 	TL_TRY(make_key(a, c, &in));
@@ -642,16 +647,6 @@ int tl__perf_entry_of(tl_analyzer *a, tl_row event, const tl_row *kernels, size_
 	c->slots[at] = entry;
 	c->n++;
 	*out = entry;
-	return 0;
-}
-
-int tl__analyzer_perf(tl_analyzer *a, tl_row event, const tl_row *kernels, size_t n_kernels, const tl_perf_result **out)
-{
-	tl_perf_entry *entry;
-	*out = NULL;
-	TL_TRY(tl__perf_entry_of(a, event, kernels, n_kernels, &entry));
-	if (entry)
-		*out = &entry->result;
 	return 0;
 }
 

@@ -23,18 +23,16 @@ typedef struct tl_perf_entry {
 	uint32_t table;         /* ... whose number this is */
 } tl_perf_entry;
 
-/**
- * The model of an operation: exact name or name pattern. Sets *pattern (may be NULL) for the latter. *out
- * is NULL when there is none. TL_ENOMEM.
- */
-int tl__perf_model_of(tl_analyzer *a, tl_str name, const tl_perf_model **out, bool *pattern);
-
 /** The model of an event, which is not that of its name where tl__perf_model_outside_steps says so. */
 int tl__perf_model_at(tl_analyzer *a, tl_row event, const tl_perf_model **out, bool *pattern);
 /** The category of an event with this name (its own, or that of a row made from it) and first kernel. TL_ENOMEM. */
 int tl__perf_category_at(tl_analyzer *a, tl_row event, tl_str name, tl_str first_kernel, tl_str *out);
 
-/** As tl__analyzer_perf, with all of the entry. `kernels` in order of start. */
+/**
+ * What the model of `event` (exact name or pattern) says, evaluated once per distinct input; it lives as long as the
+ * analyser. *out is NULL when the operation has no model. `kernels` are the GPU events below it in order of start
+ * (only read by models that declare TL_READS_KERNELS).
+ */
 int tl__perf_entry_of(tl_analyzer *a, tl_row event, const tl_row *kernels, size_t n_kernels, tl_perf_entry **out);
 /** Fills names, texts and params of an entry whose status is OK; done once. */
 int tl__perf_entry_texts(tl_analyzer *a, tl_perf_entry *entry);
@@ -47,9 +45,6 @@ int tl__perf_family(tl_analyzer *a, const char *sheet, const tl_row **rows, size
  * backward events of its subtree. Valid until the next call with the same `backward`.
  */
 int tl__perf_gpu_events(tl_analyzer *a, tl_row event, bool backward, const tl_row **rows, size_t *n);
-
-/** Text of the enclosing annotation (spec 01 section 5.5): the first on its thread that contains it, or TL_STR_NONE. */
-int tl__perf_annotation(tl_analyzer *a, tl_row event, tl_str *out);
 
 /** Numbers the tables, for tl_perf_entry.columns. */
 uint32_t tl__perf_next_table(tl_analyzer *a);

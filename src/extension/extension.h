@@ -130,8 +130,6 @@ void tl__push_value(lua_State *L, const tl_value *value);
 tl_value tl__read_value(lua_State *L, int index, bool tuples, const char *what);
 /** An upper estimate of the memory that parsing a JSON text takes. */
 size_t tl__parsed_size(const char *json, size_t n);
-/** The name nearest to `word`, when near enough to be meant, or NULL. */
-const char *tl__nearest_name(const char *word, const char *const *names);
 /** Raises "... has no field 'x' (did you mean 'y'?)" for the key at `index`; `names` ends with NULL. */
 int tl__unknown_field(lua_State *L, const char *what, int index, const char *const *names) __attribute__((noreturn));
 

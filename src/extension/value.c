@@ -220,7 +220,8 @@ static size_t distance(const char *a, const char *b)
 	return row[n % 3][m];
 }
 
-const char *tl__nearest_name(const char *word, const char *const *names)
+/* The name nearest to `word`, when near enough to be meant, or NULL. */
+static const char *nearest_name(const char *word, const char *const *names)
 {
 	const char *nearest = NULL;
 	size_t best = strlen(word) / 3 + 2;
@@ -238,7 +239,7 @@ int tl__unknown_field(lua_State *L, const char *what, int index, const char *con
 {
 	if (lua_type(L, index) != LUA_TSTRING)
 		luaL_error(L, "%s has no field that is a %s", what, luaL_typename(L, index));
-	const char *key = lua_tostring(L, index), *nearest = tl__nearest_name(key, names);
+	const char *key = lua_tostring(L, index), *nearest = nearest_name(key, names);
 	if (nearest)
 		luaL_error(L, "%s has no field '%s' (did you mean '%s'?)", what, key, nearest);
 	luaL_error(L, "%s has no field '%s'", what, key);

@@ -217,11 +217,6 @@ bool tl__output_failed(const tl_output *output)
 	return output->failure != 0;
 }
 
-const char *tl__output_temp_path(const tl_output *output)
-{
-	return output->temp;
-}
-
 int tl__output_finish(tl_output *output, tl_error *err)
 {
 	flush(output);

@@ -37,13 +37,6 @@ void tl__output_write(tl_output *output, const void *data, size_t n);
 bool tl__output_failed(const tl_output *output);
 
 /**
- * Name of the temporary file, for a library that opens and writes files itself: let it write and
- * close that name, do not call tl__output_write, then commit. NULL for standard output and targets written
- * in place. Belongs to `output`.
- */
-const char *tl__output_temp_path(const tl_output *output);
-
-/**
  * Writes what is buffered and closes the file; tl__output_commit then only renames. For several files that shall
  * appear together: finish all, then commit all. Nothing may be written afterwards.
  * @return 0 or the first failure, which tl__output_commit repeats

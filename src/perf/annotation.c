@@ -275,11 +275,3 @@ bool tl__annotation_read(tl_annotation *out, const char *text)
 	*out = nothing;
 	return false;
 }
-
-bool tl__annotation_chunks(tl_chunks *out, const char *text)
-{
-	tl_annotation a;
-	bool read = tl__annotation_read(&a, text);
-	*out = a.chunks;
-	return read && a.has_sums;
-}

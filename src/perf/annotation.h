@@ -51,7 +51,4 @@ typedef struct tl_annotation {
  */
 bool tl__annotation_read(tl_annotation *out, const char *text);
 
-/** The sums of an annotation that has them; false for all others. */
-bool tl__annotation_chunks(tl_chunks *out, const char *text);
-
 #endif

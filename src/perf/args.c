@@ -9,7 +9,8 @@
 
 /* ---- reading ---- */
 
-bool tl__shape_read(tl_shape *out, const tl_value *list)
+/* Shape of a list of sizes; false when it is none (not a list, not integers, negative, absurd). */
+static bool read_shape(tl_shape *out, const tl_value *list)
 {
 	if (!tl__value_is_list(list) || list->n > TL_MAX_RANK)
 		return false;
@@ -25,7 +26,7 @@ bool tl__shape_read(tl_shape *out, const tl_value *list)
 
 bool tl__arg_shape(tl_shape *out, const tl_value *dims, size_t index)
 {
-	return tl__shape_read(out, tl__value_at(dims, index));
+	return read_shape(out, tl__value_at(dims, index));
 }
 
 bool tl__shape_count(int64_t *out, const tl_shape *shape)
@@ -248,7 +249,7 @@ void tl__perf_begin(tl_perf_result *out)
 	out->status = TL_PERF_OK;
 	out->why = NULL;
 	out->maf = out->precision = NULL;
-	out->flops = out->bytes = out->flops_bwd = out->bytes_bwd = tl__cost_absent();
+	out->flops = out->bytes = out->flops_bwd = out->bytes_bwd = (tl_perf_cost){.status = TL_PERF_NOT_MODELLED};
 	out->n_params = 0;
 }
 
@@ -280,11 +281,6 @@ tl_perf_cost tl__cost_float(double value)
 tl_perf_cost tl__cost_unknown(void)
 {
 	return (tl_perf_cost){.status = TL_PERF_OK};
-}
-
-tl_perf_cost tl__cost_absent(void)
-{
-	return (tl_perf_cost){.status = TL_PERF_NOT_MODELLED};
 }
 
 tl_perf_cost tl__cost_failed(void)

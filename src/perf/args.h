@@ -22,9 +22,7 @@ typedef struct tl_shape {
 
 /* ---- reading ---- */
 
-/** Shape of a list of sizes; false when it is none (not a list, not integers, negative, absurd). */
-bool tl__shape_read(tl_shape *out, const tl_value *list);
-/** As tl__shape_read, of the item `index` of `dims`. */
+/** Shape of the list of sizes that is item `index`; false when it is none: no integers, negative, absurd. */
 bool tl__arg_shape(tl_shape *out, const tl_value *dims, size_t index);
 /** Number of elements; false on overflow. A 0-d tensor has one. */
 bool tl__shape_count(int64_t *out, const tl_shape *shape);
@@ -73,7 +71,6 @@ int tl__perf_not_modelled(tl_perf_result *out);
 tl_perf_cost tl__cost_int(double value);   /* a whole number that prints as one */
 tl_perf_cost tl__cost_float(double value); /* prints with a decimal point */
 tl_perf_cost tl__cost_unknown(void);       /* cannot be told: unknown dtype */
-tl_perf_cost tl__cost_absent(void);        /* not modelled */
 tl_perf_cost tl__cost_failed(void);
 /** tl__cost_int, or unknown unless `known`. */
 tl_perf_cost tl__cost_if(bool known, double value);

@@ -67,7 +67,5 @@ int tl__estimate_read(tl_estimate_given *out, const tl_estimate_param_info *info
 		      tl_error *err);
 /** Reads the value of a bool parameter. */
 int tl__estimate_read_flag(bool *out, const tl_estimate_param *param, tl_error *err);
-/** A dtype by short name, trace name or bytes per element; false when unknown. */
-bool tl__estimate_read_dtype(tl_number_type *out, const char *text);
 
 #endif

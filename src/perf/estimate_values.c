@@ -37,7 +37,8 @@ static const struct {
 	{"float4", "fp4"},   {"long", "int64"},    {"short", "int16"},
 };
 
-bool tl__estimate_read_dtype(tl_number_type *out, const char *text)
+/* A dtype by short name, trace name or bytes per element; false when unknown. */
+static bool parse_dtype(tl_number_type *out, const char *text)
 {
 	if (!strncasecmp(text, "torch.", 6))
 		text += 6;
@@ -167,7 +168,7 @@ static int read_dtype(tl_number_type *out, const tl_estimate_param_info *info, c
 	}
 	if (p->kind != TL_ESTIMATE_TEXT)
 		return wrong_kind(info->name, "a dtype", err);
-	if (tl__estimate_read_dtype(out, p->text))
+	if (parse_dtype(out, p->text))
 		return 0;
 	return tl__fail(err, TL_EINVAL,
 			"%s: unknown dtype '%s'; there are fp64, fp32, tf32, fp16, bf16, fp8, fp6, fp4, int8 and other "

@@ -18,7 +18,6 @@
 
 #include "perf/args.h"
 #include "perf/gemm.h"
-#include "perf/registry.h"
 #include "perf/triton.h"
 #include "util/buf.h"
 

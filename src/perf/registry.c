@@ -4,7 +4,6 @@
 
 #include "perf/families.h"
 #include "perf/model.h"
-#include "perf/registry.h"
 
 /* Kernel names tell the transposes of matrix multiplications. */
 enum {
@@ -123,11 +122,6 @@ const tl_perf_model *tl__perf_models(size_t *n)
 {
 	*n = N_MODELS;
 	return models;
-}
-
-const tl_perf_model *tl__perf_model_sorted(size_t index)
-{
-	return index < N_MODELS ? &models[by_name[index]] : NULL;
 }
 
 const char *const *tl__perf_sheets(size_t *n)

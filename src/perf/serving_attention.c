@@ -6,7 +6,7 @@
 #include "perf/formulas.h"
 
 const char tl__serving_no_annotation[] = "no iteration annotation with sums encloses the operation";
-const char tl__serving_no_shapes[] = "shapes of queries and keys are needed";
+static const char no_shapes[] = "shapes of queries and keys are needed";
 
 /* ---- formulas ---- */
 
@@ -142,7 +142,7 @@ static const char *read_plain(tl_serving *s, const tl_perf_input *in)
 	if (!tl__serving_step(s, in))
 		return tl__serving_no_annotation;
 	if (!tl__arg_shape(&q, in->dims, 0) || !tl__arg_shape(&k, in->dims, 1) || q.rank < 3 || k.rank < 3)
-		return tl__serving_no_shapes;
+		return no_shapes;
 	s->n_q = q.dim[0];
 	s->h_q = q.dim[1];
 	s->d_qk = q.dim[2];
@@ -202,7 +202,7 @@ int tl__model_paged_ragged(const tl_perf_input *in, tl_arena *arena, tl_perf_res
 		return tl__perf_fail(out, tl__serving_no_annotation);
 	if (!tl__arg_shape(&q, in->dims, 2) || !tl__arg_shape(&k, in->dims, 3) || !tl__arg_shape(&v, in->dims, 4) ||
 	    q.rank < 3 || k.rank < 2 || !v.rank)
-		return tl__perf_fail(out, tl__serving_no_shapes);
+		return tl__perf_fail(out, no_shapes);
 	s.n_q = q.dim[0];
 	s.h_q = q.dim[1];
 	s.d_qk = q.dim[2];
@@ -224,7 +224,7 @@ int tl__model_pa_decode_gluon(const tl_perf_input *in, tl_arena *arena, tl_perf_
 	if (!tl__serving_step(&s, in))
 		return tl__perf_fail(out, tl__serving_no_annotation);
 	if (!tl__arg_shape(&q, in->dims, 0) || !tl__arg_shape(&cache, in->dims, 2) || q.rank < 3 || cache.rank < 2)
-		return tl__perf_fail(out, tl__serving_no_shapes);
+		return tl__perf_fail(out, no_shapes);
 	s.chunks.context = (tl_chunk){0};
 	s.n_q = q.dim[0];
 	s.h_q = q.dim[1];

@@ -15,8 +15,8 @@ typedef struct tl_serving {
 	const char *type_q, *type_kv; /* type_kv NULL: not listed, as the query's */
 } tl_serving;
 
-/** Reasons of failures. */
-extern const char tl__serving_no_annotation[], tl__serving_no_shapes[];
+/** Reason of a failure. */
+extern const char tl__serving_no_annotation[];
 
 /** The sums and generation requests of the enclosing annotation; false when it has none. */
 bool tl__serving_step(tl_serving *out, const tl_perf_input *in);

@@ -25,7 +25,5 @@ size_t tl__triton_ops(tl_triton_op *out, size_t room, const char *kernel);
 int tl__triton_op_cost(const char *name, size_t n);
 /** Whether it is the name of an operation that Inductor may fuse. */
 bool tl__aten_op_known(const char *name, size_t n);
-/** The known names in byte order (tests). */
-const char *const *tl__aten_ops(size_t *n);
 
 #endif

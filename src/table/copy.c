@@ -6,7 +6,8 @@
 #include "table/internal.h"
 #include "util/map.h"
 
-tl_str tl__table_restr(tl_table *into, const tl_table *from, tl_str id)
+/* Id in `into`'s pool of a string of `from`'s pool; TL_STR_FAIL. */
+static tl_str restr(tl_table *into, const tl_table *from, tl_str id)
 {
 	if (into->strings == from->strings || id == TL_STR_NONE)
 		return id;
@@ -27,8 +28,8 @@ static int copy_kernels(tl_table *into, const tl_table *from, tl_kernel_range ra
 	TL_TRY(TL_VEC_RESERVE(&into->kernels, range.count));
 	for (uint32_t i = 0; i < range.count; i++) {
 		tl_kernel kernel = from->kernels.v[range.first + i];
-		kernel.name = tl__table_restr(into, from, kernel.name);
-		kernel.stream_text = tl__table_restr(into, from, kernel.stream_text);
+		kernel.name = restr(into, from, kernel.name);
+		kernel.stream_text = restr(into, from, kernel.stream_text);
 		kernel.call_stack = tl__stack_copy(into->strings, from->strings, kernel.call_stack);
 		if (kernel.name == TL_STR_FAIL || kernel.stream_text == TL_STR_FAIL || kernel.call_stack == TL_STR_FAIL)
 			return TL_ENOMEM;
@@ -53,7 +54,7 @@ int tl__copy_cell(tl_table *into, tl_column *to, size_t to_row, const tl_table *
 		to->b[to_row] = column->b[row];
 		return 0;
 	case TL_COL_STRING:
-		to->str[to_row] = tl__table_restr(into, from, column->str[row]);
+		to->str[to_row] = restr(into, from, column->str[row]);
 		return to->str[to_row] == TL_STR_FAIL ? TL_ENOMEM : 0;
 	case TL_COL_VALUE:
 		to->val[to_row] = column->val[row];

@@ -61,11 +61,3 @@ void tl__table_csv_row(const tl_table *table, size_t row, tl_buf *out)
 	}
 	tl__buf_putc(out, '\n');
 }
-
-int tl__table_csv(const tl_table *table, tl_buf *out)
-{
-	tl__table_csv_head(table, out);
-	for (size_t row = 0; table->columns.n && row < table->rows && !out->failed; row++)
-		tl__table_csv_row(table, row, out);
-	return out->failed ? TL_ENOMEM : 0;
-}

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/** @file csv.h A table as CSV text in memory. */
+/** @file csv.h Lines of a table as CSV text. */
 #ifndef TL_TABLE_CSV_H
 #define TL_TABLE_CSV_H
 
 #include "table/table.h"
 
 /**
- * Appends the table as CSV (see tl_table_write_csv): cells as tl__cell_text prints them, quoted when
- * they hold a comma, a quote or a line break. No columns: a single line break. 0 or TL_ENOMEM.
- */
-int tl__table_csv(const tl_table *table, tl_buf *out);
-/** The same line by line, for tables whose text shall not be in memory as a whole. A table without columns has no rows.
+ * Appends the line of names, or that of a row, as CSV (see tl_table_write_csv): cells as tl__cell_text prints them,
+ * quoted when they hold a comma, a quote or a line break. A table without columns has an empty line of names and no
+ * rows. out->failed tells of a lack of memory.
  */
 void tl__table_csv_head(const tl_table *table, tl_buf *out);
 void tl__table_csv_row(const tl_table *table, size_t row, tl_buf *out);

@@ -19,9 +19,6 @@ tl_column *tl__table_add_like(tl_table *table, const char *name, const tl_column
 /** A call stack of pool `from` as one of pool `into`; TL_STR_FAIL. */
 tl_str tl__stack_copy(tl_strings *into, const tl_strings *from, tl_str stack);
 
-/** Id in `into`'s pool of a string of `from`'s pool; TL_STR_FAIL. */
-tl_str tl__table_restr(tl_table *into, const tl_table *from, tl_str id);
-
 /**
  * Copies one cell between columns of equal storage, of the same or of different tables. Values are
  * shared, strings and kernels moved into `into`. 0, TL_ENOMEM, TL_ELIMIT.

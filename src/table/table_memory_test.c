@@ -61,7 +61,8 @@ static int print(const tl_table *t, tl_error *err)
 {
 	tl_buf csv = {0};
 	char *json = NULL;
-	int code = tl__table_csv(t, &csv);
+	print_csv(t, &csv);
+	int code = csv.failed ? TL_ENOMEM : 0;
 	if (code == 0)
 		code = tl_table_json(t, &json, NULL, err);
 	tl__buf_free(&csv);

@@ -143,14 +143,6 @@ const char *tl__health_text(tl_health_kind kind)
 	return kinds[kind].text;
 }
 
-uint64_t tl__health_repairs(const tl_health *health)
-{
-	uint64_t repairs = 0;
-	for (int i = 0; i < TL_HEALTH_KINDS; i++)
-		repairs += kinds[i].repair ? health->entry[i].count : 0;
-	return repairs;
-}
-
 /* The findings of both, with the first place of whichever has one. */
 static tl_health_entry merged(const tl_store *store, const tl_health *more, int kind)
 {

@@ -124,7 +124,7 @@ static void five_kinds_of_names(void **state)
 			       "\xF4\x80u(0): \xC0",
 			       "5"};
 	assert_names(trace, names, 10);
-	assert_int_equal(tl__health_repairs(&trace->store->health), 5);
+	assert_int_equal(repairs(trace), 5);
 	tl_trace_free(trace);
 }
 
@@ -135,7 +135,7 @@ static void three_repairs(void **state)
 	tl_trace *trace = load(TRACE("{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"ts\":1,\"dur\":1,\"args\":{"
 				     "\"Comms Id\": 18446744073709551616}}," NAMED("a\xffz") "," NAMED("na\"me")));
 	assert_int_equal(tl_trace_count(trace), 3);
-	assert_int_equal(tl__health_repairs(&trace->store->health), 3);
+	assert_int_equal(repairs(trace), 3);
 	assert_int_equal(found(trace, TL_HEALTH_BIG_INTEGER), 1);
 	assert_int_equal(found(trace, TL_HEALTH_BAD_UTF8), 1);
 	assert_int_equal(found(trace, TL_HEALTH_UNESCAPED_QUOTE), 1);
@@ -417,7 +417,7 @@ static void duplicate_keys(void **state)
 	assert_string_equal(name_of(trace, 0), "y");
 	assert_int_equal(tl__op_args(trace->store, 0)->external, 2);
 	assert_only(trace, TL_HEALTH_DUPLICATE_KEY, 1);
-	assert_int_equal(tl__health_repairs(&trace->store->health), 0);
+	assert_int_equal(repairs(trace), 0);
 	tl_trace_free(trace);
 }
 

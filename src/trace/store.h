@@ -194,9 +194,7 @@ void tl__health_clear(tl_health *health);
 /** Counts a finding. `offset` -1 and `row` TL_ROW_NONE when unknown; `detail` NULL or printf text kept of the first. */
 void tl__health_add(tl_health *health, tl_health_kind kind, int64_t offset, tl_row row, tl_time time,
 		    const char *detail);
-/** Sum of counts over kinds that are repairs (what --strict refuses), as opposed to mere notes. */
-uint64_t tl__health_repairs(const tl_health *health);
-/** Whether a kind is a repair of the file (true) or a note about its content (false). */
+/** Whether a kind is a repair of the file (what --strict refuses) as opposed to a mere note about its content. */
 bool tl__health_is_repair(tl_health_kind kind);
 /** Short name for tables ("unescaped_quote") and a sentence for people. */
 const char *tl__health_name(tl_health_kind kind);

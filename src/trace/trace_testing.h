@@ -50,6 +50,15 @@ static inline uint64_t found(const tl_trace *trace, tl_health_kind kind)
 	return trace->store->health.entry[kind].count;
 }
 
+/** Number of repairs, of all kinds. */
+static inline uint64_t repairs(const tl_trace *trace)
+{
+	uint64_t n = 0;
+	for (int kind = 0; kind < TL_HEALTH_KINDS; kind++)
+		n += tl__health_is_repair((tl_health_kind)kind) ? found(trace, (tl_health_kind)kind) : 0;
+	return n;
+}
+
 /** No finding of any kind. */
 static inline void assert_healthy(const tl_trace *trace)
 {

@@ -128,7 +128,8 @@ static bool launch_less(const void *ctx, uint32_t a, uint32_t b)
 	return ra != rb ? ra < rb : tl__starts_before(l->b->store, a, b);
 }
 
-bool tl__flow_less(const void *ctx, uint32_t a, uint32_t b)
+/* Order of flow halves: (source, id, row). */
+static bool flow_less(const void *ctx, uint32_t a, uint32_t b)
 {
 	const tl_store *s = ctx;
 	uint32_t sa = tl__source_of(s, a), sb = tl__source_of(s, b);
@@ -280,7 +281,7 @@ static int link_by_correlation(tl_linker *l, row_vec *launches, row_vec *flows, 
 	if (!tree->gpu || !g->seen)
 		return TL_ENOMEM;
 	TL_TRY(tl__sort(launches->v, launches->n, launch_less, l));
-	TL_TRY(tl__sort(flows->v, flows->n, tl__flow_less, s));
+	TL_TRY(tl__sort(flows->v, flows->n, flow_less, s));
 	l->flows = flows->v;
 	l->n_flows = flows->n;
 	g->v = launches->v;

@@ -42,9 +42,6 @@ tl_link_result tl__pick_launch(const tl_linker *l, const tl_row *v, size_t n, tl
 /** Makes a GPU event the child of a host event. */
 void tl__link(tl_linker *l, tl_row gpu, tl_row launch);
 
-/** Order of flow halves: (source, id, row). */
-bool tl__flow_less(const void *store, uint32_t a, uint32_t b);
-
 /** Tries flow arrows, then External ids, for the unmatched GPU events. 0 or TL_ENOMEM. */
 int tl__link_without_correlation(tl_linker *l);
 
