@@ -66,7 +66,7 @@ fuzz: deps ## run every fuzz target for FUZZ_SECONDS (60) each
 	@ninja -C $(BUILD)-fuzz > $(BUILD)-fuzz/ninja.log 2>&1 || { tail -40 $(BUILD)-fuzz/ninja.log; exit 1; }
 	scripts/run-fuzz $(BUILD)-fuzz $(FUZZ_SECONDS)
 
-bench: all ## measure speed and memory; REFERENCE_CMD='... {trace} {out}' adds the Python reference
+bench: all ## measure speed and memory; REFERENCE_CMD and REFERENCE_DIFF_CMD add the Python reference (bench/bench.py)
 	@meson configure $(BUILD) -Dbench=true >/dev/null
 	@ninja -C $(BUILD) > $(BUILD)/ninja.log 2>&1 || { tail -40 $(BUILD)/ninja.log; exit 1; }
 	python3 bench/bench.py --build $(BUILD)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Measures speed and memory, everything side by side in one run.
 
-usage: bench.py [--build DIR] [--binary FILE] [--corpus DIR] [--runs N] [--small-only] [--json FILE]
+usage: bench.py [--build DIR] [--binary FILE] [--corpus DIR] [--runs N] [--small-only] [--only PART ...] [--json FILE]
 
 Every figure is the median of N cold processes (new process, file in the page cache); the programs that are compared
 take turns, so that a slow minute of the machine hits both. `make bench` builds what is needed and runs this.
@@ -14,6 +14,16 @@ REFERENCE_CMD names the reference, for example
     REFERENCE_CMD='TraceLens_generate_perf_report_pytorch --profile_json_path {trace} {out}'
 where {out} becomes '--output_csvs_dir DIR' or '--output_xlsx_path FILE'. REFERENCE_RUNS (default: as --runs) saves time,
 REFERENCE_LARGE=1 runs it on the large trace, too.
+
+Comparing: TraceDiff from files to files of mi300_timesformer and h100_timesformer, and of the large trace with a variant of it
+that has other kernel times, other runtime calls and lacks some operations; beside it stand the time and the memory that loading
+the two takes, one process after the other. REFERENCE_DIFF_CMD names a command that does the same with the reference, for
+example
+    REFERENCE_DIFF_CMD='python3 reference_diff.py {baseline} {variant} {out}'
+with a script that calls TreePerfAnalyzer.from_file twice, TraceDiff, generate_tracediff_report and
+print_tracediff_report_files; {out} is a folder. It runs on the pair only, unless REFERENCE_LARGE=1.
+
+--only report or --only compare measures that part alone.
 """
 import argparse
 import gzip
@@ -29,7 +39,7 @@ import tempfile
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 COPIES = 27
 # what the project set itself; printed beside the measured ratio
-TARGET = {"csv": 100, "xlsx": 60, "load": 1, "memory": 20, "bytes": 140, "fixed": 16e6}
+TARGET = {"csv": 100, "xlsx": 60, "load": 1, "memory": 20, "bytes": 140, "fixed": 16e6, "diff": 50, "diff load": 1.5}
 
 
 class Failed(Exception):
@@ -149,6 +159,57 @@ def traces(options, cache):
     return result, "no corpus here: traces made by scripts/make_trace.py (set TRACELENS_CORPUS for real ones)"
 
 
+def vary(source):
+    """A trace that is like another one, but was made on another backend by a slightly different program."""
+    def produce(part):
+        with gzip.open(source, "rt", encoding="utf-8") as f:
+            trace = json.load(f)
+        kept, copies = [], 0
+        for event in trace["traceEvents"]:
+            kind = event.get("cat")
+            if kind == "kernel":
+                event["dur"] = round(event["dur"] * 0.8, 3)
+            elif kind == "cuda_runtime":
+                event["name"] = event["name"].replace("hip", "cuda")
+            elif kind == "cpu_op" and event["name"] == "aten::_to_copy":
+                copies += 1
+                if copies % 3 == 0:
+                    continue  # what is below hangs on the operation above then
+            kept.append(event)
+        trace["traceEvents"] = kept
+        with gzip.open(part, "wt", compresslevel=6, encoding="utf-8") as f:
+            json.dump(trace, f)
+    return produce
+
+
+def pairs(options, cache):
+    """List of {label, large, baseline, variant}."""
+    root = corpus_root(options.corpus)
+    maker = os.path.join(ROOT, "scripts", "make_trace.py")
+    result = []
+    if root:
+        folder = os.path.join(root, "corpus", "pytorch")
+        result.append({"label": "timesformer, mi300 and h100", "large": False,
+                       "baseline": os.path.join(folder, "mi300_timesformer.json.gz"),
+                       "variant": os.path.join(folder, "h100_timesformer.json.gz")})
+        if options.small_only:
+            return result
+        grow, packed = os.path.join(root, "tools", "grow_trace.py"), os.path.join(folder, "mi300_owlv2.json.gz")
+        other = make(os.path.join(cache, "mi300_owlv2_variant.json.gz"), "a variant of the trace", vary(packed))
+        large = [make(os.path.join(cache, f"mi300_owlv2{name}_x{COPIES}.json"), f"{COPIES} copies",
+                      script(grow, source, "", "--copies", str(COPIES)))
+                 for name, source in (("", packed), ("_variant", other))]
+        result.append({"label": "1 GB and 1 GB", "large": True, "baseline": large[0], "variant": large[1]})
+        return result
+    for label, steps in (("60 MB and 60 MB", 84), ("240 MB and 240 MB", 336))[:1 if options.small_only else 2]:
+        size = ["--layers", "12", "--steps", str(steps)]
+        plain = make(os.path.join(cache, f"made_{steps}.json"), "a trace", script(maker, "", *size))
+        other = make(os.path.join(cache, f"made_{steps}_slower.json"), "a slower trace",
+                     script(maker, "", *size, "--slower", "flash_bwd=1.5"))
+        result.append({"label": label, "large": steps > 84, "baseline": plain, "variant": other})
+    return result
+
+
 # ---- measuring ----
 
 def reference_command(template, trace, folder, form):
@@ -190,6 +251,20 @@ def measure_load(options, trace):
     if "simdjson" in outputs and int(outputs["simdjson"].split()[1]) != facts["events"]:
         raise Failed("simdjson and tracelens count different numbers of events")
     return samples, facts
+
+
+def measure_diff(options, pair, folder):
+    template = os.environ.get("REFERENCE_DIFF_CMD")
+    load = os.path.join(options.build, "bench", "bench_load")
+    out = [os.path.join(folder, name) for name in ("diff", "reference_diff")]
+    commands = {"tracelens": ([options.binary, "diff", "-q", pair["baseline"], pair["variant"], "-o", out[0]], False, None),
+                "load baseline": ([load, pair["baseline"]], False, None),
+                "load variant": ([load, pair["variant"]], False, None)}
+    if template and (not pair["large"] or os.environ.get("REFERENCE_LARGE")):
+        few = int(os.environ.get("REFERENCE_RUNS", options.runs))
+        commands["reference"] = (template.format(baseline=shlex.quote(pair["baseline"]),
+                                                 variant=shlex.quote(pair["variant"]), out=shlex.quote(out[1])), True, few)
+    return in_turns(options.build, commands, options.runs)[0]
 
 
 # ---- printing ----
@@ -285,8 +360,35 @@ def show(results):
         table.show()
 
 
-def as_json(results, where):
-    return {"traces": where, "results": [{
+def show_diffs(diffs):
+    table = Table("TraceDiff, from files to files", "", "tracelens", "processor", "reference", "faster", "peak memory",
+                  "peak of reference", "less")
+    for d in diffs:
+        ours, theirs = d["diff"]["tracelens"], d["diff"].get("reference")
+        table.add(d["label"], spread(ours.seconds, seconds), seconds(statistics.median(ours.cpu)),
+                  spread(theirs.seconds, seconds) if theirs else "-",
+                  ratio(ours.seconds, theirs.seconds, TARGET["diff"]) if theirs else "-",
+                  spread(ours.peak, megabytes), spread(theirs.peak, megabytes) if theirs else "-",
+                  ratio(ours.peak, theirs.peak) if theirs else "-")
+    table.show()
+    if not os.environ.get("REFERENCE_DIFF_CMD"):
+        print("  REFERENCE_DIFF_CMD not set: skipped")
+
+    table = Table("TraceDiff against loading the two traces, one after the other", "", "load", "diff",
+                  f"time (target at most {TARGET['diff load']}x)", "processor time", "memory of both loads", "peak of diff",
+                  f"memory (target at most {TARGET['diff load']}x)")
+    for d in diffs:
+        ours, loads = d["diff"]["tracelens"], [d["diff"][f"load {side}"] for side in ("baseline", "variant")]
+        load, cpu, peak = (sum(statistics.median(getattr(s, of)) for s in loads) for of in ("seconds", "cpu", "peak"))
+        took, used, most = (statistics.median(getattr(ours, of)) for of in ("seconds", "cpu", "peak"))
+        table.add(d["label"], seconds(load), seconds(took), f"{took / load:.2f}x", f"{used / cpu:.2f}x", megabytes(peak),
+                  megabytes(most), f"{most / peak:.2f}x")
+    table.show()
+
+
+def as_json(results, diffs, where):
+    return {"traces": where, "diffs": [{"label": d["label"], **{name: s.as_json() for name, s in d["diff"].items()}}
+                                       for d in diffs], "results": [{
         "label": r["label"], **r["facts"],
         "reports": {form: {name: s.as_json() for name, s in found.items()} for form, found in r["reports"].items()},
         "load": {name: s.as_json() for name, s in r["load"].items()},
@@ -300,6 +402,7 @@ def main():
     p.add_argument("--corpus", default=os.environ.get("TRACELENS_CORPUS", os.path.join(ROOT, "..", "shared")))
     p.add_argument("--runs", type=int, default=5)
     p.add_argument("--small-only", action="store_true", help="leave the large trace out")
+    p.add_argument("--only", choices=("report", "compare"), action="append", help="measure this part alone")
     p.add_argument("--json", metavar="FILE", help="write every sample there, too")
     options = p.parse_args()
     options.build = os.path.abspath(options.build)
@@ -310,7 +413,9 @@ def main():
     cache = os.path.join(options.build, "bench-traces")
     os.makedirs(cache, exist_ok=True)
     try:
-        found, where = traces(options, cache)
+        parts = options.only or ["report", "compare"]
+        found, where = traces(options, cache) if "report" in parts else ([], "traces for comparing")
+        compared = pairs(options, cache) if "compare" in parts else []
         print(f"{where}\n{options.runs} cold processes each: median (least - most)")
         busy = os.getloadavg()[0]
         if busy > 0.5:
@@ -321,12 +426,16 @@ def main():
                 load, facts = measure_load(options, trace)
                 results.append({"label": trace["label"], "load": load, "facts": facts,
                                 "reports": measure_reports(options, trace, folder, i > 0)})
+            diffs = [{"label": pair["label"], "diff": measure_diff(options, pair, folder)} for pair in compared]
     except Failed as failure:
         sys.exit(f"bench.py: {failure}")
-    show(results)
+    if results:
+        show(results)
+    if diffs:
+        show_diffs(diffs)
     if options.json:
         with open(options.json, "w", encoding="utf-8") as f:
-            json.dump(as_json(results, where), f, indent=1)
+            json.dump(as_json(results, diffs, where), f, indent=1)
             f.write("\n")
 
 
