@@ -216,6 +216,7 @@ static void put_comparison(summary *s)
 						 {TL_INLINE_TIME2, "trace2 \xc2\xb5s", 3},
 						 {TL_INLINE_DELTA, "delta \xc2\xb5s", 3},
 						 {TL_INLINE_SPEEDUP, "speedup", 4}};
+	const tl_text_column narrow[] = {columns[0], columns[3], columns[4]};
 	tl_report_comparison c;
 	if (!tl_report_get_comparison(&c, s->report))
 		return;
@@ -236,7 +237,7 @@ static void put_comparison(summary *s)
 	put_sums(s, &c);
 	put_left_out(s, &c);
 	if (tl_table_rows(c.largest) && c.gpu_time[0] + c.gpu_time[1])
-		put_table(s, c.largest, columns, 5, (size_t)s->top);
+		put_table(s, c.largest, s->width < 60 ? narrow : columns, s->width < 60 ? 3 : 5, (size_t)s->top);
 }
 
 /* ---- health ---- */
