@@ -214,6 +214,13 @@ TL_API int tl_analyzer_short_kernels(tl_table **out, tl_analyzer *analyzer, cons
 /** Collectives by name, group, type and sizes. */
 TL_API int tl_analyzer_collectives(tl_table **out, tl_analyzer *analyzer, tl_error *err);
 
+/**
+ * What overlaps a GPU event: GPU events on another stream, below another operation, that share at least 1 µs with it,
+ * of those that count in the timeline; by start. None for what is no GPU event, or does not count itself.
+ * @param[out] out UIDs, valid until the next call. TL_EINVAL (a UID out of range), TL_ENOMEM.
+ */
+TL_API int tl_analyzer_overlapping(const tl_row **out, size_t *n, tl_analyzer *analyzer, tl_row event, tl_error *err);
+
 /* ---- nn.Modules ---- */
 
 /** An nn.Module in a module tree. */

@@ -126,6 +126,8 @@ def _set_args(edit, row, args):
         if key not in args and edit.arg(row, key) is not None:
             _set_arg(edit, row, key, None)
     for key, value in args.items():
+        if key == "stream_index":  # told, not asked for
+            continue
         if not isinstance(key, str):
             raise TypeError(f"keys of args are str, not {type(key).__name__}")
         _set_arg(edit, row, key, value)

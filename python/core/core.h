@@ -13,6 +13,9 @@
 
 /* ---- objects ---- */
 
+/** Where on its stream each GPU event is. */
+typedef struct core_streams core_streams;
+
 /** A loaded trace. */
 typedef struct core_trace {
 	PyObject_HEAD
@@ -21,6 +24,7 @@ typedef struct core_trace {
 	 * time. */
 	PyObject *packed;
 	PyThread_type_lock lock; /* held while the texts are read */
+	core_streams *streams;   /* NULL: nobody has asked yet */
 } core_trace;
 
 /** Texts by address: the library hands out equal names at equal addresses, so each becomes one Python string. */
@@ -59,6 +63,7 @@ typedef struct core_tree {
 	} recent[CORE_RECENT];
 	core_texts texts;
 	core_analyzer *analyzers; /* all that were made of this tree */
+	core_analyzer *overlaps;  /* the one that was last asked for a timeline or overlaps; NULL: none was */
 	PyThread_type_lock lock;  /* held while the library works on the tree */
 	unsigned long owner;      /* thread that holds it, 0 when none does */
 	PyObject *weak;
@@ -127,6 +132,12 @@ bool core_trace_whole(core_trace *trace);
 /** A tl_progress_fn: ends the loading on Ctrl-C. `user`: a Python function of (done, total), or NULL. */
 int core_on_progress(void *user, uint64_t done, uint64_t total);
 
+/* ---- streams: core_streams.c ---- */
+
+/** Position of a GPU event on its stream by start, -1 when it has none. False: exception set. */
+bool core_stream_index(core_trace *trace, tl_row row, long *out);
+void core_streams_free(core_streams *streams);
+
 /* ---- tables: core_table.c ---- */
 
 /** Takes over `table`; NULL with an exception. */
@@ -184,6 +195,8 @@ bool core_event_setup(void);
 
 /* ---- analysers: core_analyzer.c ---- */
 
+/** The set of UIDs of what overlaps a GPU event; NULL without an exception: nothing is known of it. New reference. */
+PyObject *core_analyzer_overlapping(core_analyzer *self, tl_row row);
 /** Registers the models and categories of `self` on `analyzer`. False: exception set. */
 bool core_analyzer_register(core_analyzer *self, tl_analyzer *analyzer);
 

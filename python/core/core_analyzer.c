@@ -281,6 +281,8 @@ static void dealloc(core_analyzer *self)
 		self->previous->next = self->next;
 	else if (self->tree)
 		self->tree->analyzers = self->next;
+	if (self->tree && self->tree->overlaps == self)
+		self->tree->overlaps = NULL;
 	tl_arch_free(self->arch);
 	PyMem_Free(self->inductor);
 	Py_XDECREF(self->tree);
@@ -343,6 +345,7 @@ static PyObject *timeline(core_analyzer *self, PyObject *threshold)
 	Py_BEGIN_ALLOW_THREADS
 	code = tl_analyzer_gpu_timeline(&table, a, limit, &err);
 	Py_END_ALLOW_THREADS
+	self->tree->overlaps = self;
 	return leave(self, code, table, &err);
 }
 
@@ -368,6 +371,8 @@ static PyObject *launchers(core_analyzer *self, PyObject *args, PyObject *keywor
 	Py_BEGIN_ALLOW_THREADS
 	code = tl_analyzer_launchers(&table, a, &options, &err);
 	Py_END_ALLOW_THREADS
+	if (overlap)
+		self->tree->overlaps = self;
 	return leave(self, code, table, &err);
 }
 
@@ -459,6 +464,8 @@ static PyObject *unified(core_analyzer *self, PyObject *args, PyObject *keywords
 	code = tl_analyzer_unified(&table, a, &options, &err);
 	Py_END_ALLOW_THREADS
 	PyMem_Free(rows);
+	if (overlap)
+		self->tree->overlaps = self;
 	return leave(self, code, table, &err);
 }
 
@@ -495,6 +502,29 @@ static PyObject *short_kernels(core_analyzer *self, PyObject *args, PyObject *ke
 			 : tl_analyzer_short_kernels(&table, a, &options, &err);
 	Py_END_ALLOW_THREADS
 	return leave(self, code, table, &err);
+}
+
+/* ---- overlaps of single events ---- */
+
+PyObject *core_analyzer_overlapping(core_analyzer *self, tl_row row)
+{
+	core_tree *tree = self->tree;
+	const tl_row *rows;
+	size_t n;
+	tl_error err = TL_ERROR_INIT;
+	if (!tl_event_is_gpu(core_tree_events(tree), row) ||
+	    (!self->options.include_unlinked && !tl_tree_is_linked(tree->tree, row)) || tree->editing ||
+	    tree->owner == PyThread_get_thread_ident()) /* a model asks: the library is at work */
+		return NULL;
+	tl_analyzer *a = enter(self);
+	if (!a)
+		return NULL;
+	int code = tl_analyzer_overlapping(&rows, &n, a, row, &err);
+	PyObject *list = code == 0 ? core_rows(rows, n) : core_raise(code, &err);
+	core_tree_leave(tree);
+	PyObject *set = list ? PySet_New(list) : NULL;
+	Py_XDECREF(list);
+	return set;
 }
 
 /* ---- nn.Modules ---- */
@@ -596,7 +626,16 @@ static PyObject *is_gpu_only(core_analyzer *self, PyObject *unused)
 	return PyBool_FromLong(only);
 }
 
+static PyObject *watch_overlaps(core_analyzer *self, PyObject *unused)
+{
+	(void)unused;
+	self->tree->overlaps = self;
+	Py_RETURN_NONE;
+}
+
 static PyMethodDef methods[] = {
+	{"watch_overlaps", (PyCFunction)watch_overlaps, METH_NOARGS,
+	 "watch_overlaps()\n--\n\nGPU events have the key overlapping_uids from now on, as after a timeline."},
 	{"set_models", (PyCFunction)set_models, METH_VARARGS,
 	 "set_models(models, categories)\n--\n\nModels as (name, category, backward category, sheet, function of an "
 	 "event),\n"

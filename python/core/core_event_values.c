@@ -24,6 +24,7 @@ static const char *const key_names[KEYS] = {
 	[KEY_FORWARD] = "fwd_event",
 	[KEY_BACKWARD] = "bwd_events",
 	[KEY_RECOMPUTE] = "is_recompute",
+	[KEY_OVERLAPPING] = "overlapping_uids",
 };
 
 struct core_keys core_keys;
@@ -191,6 +192,8 @@ static PyObject *derived_value(const core_event *self, int key)
 		return row_list(self, tl_tree_backward);
 	case KEY_RECOMPUTE:
 		return true_value(tl_tree_is_recompute(tree, self->row));
+	case KEY_OVERLAPPING:
+		return self->tree->overlaps ? core_analyzer_overlapping(self->tree->overlaps, self->row) : NULL;
 	default:
 		return NULL;
 	}

@@ -164,6 +164,18 @@ static PyObject *whole_of_text(const core_event *self)
 	return whole;
 }
 
+/* Where the event is on its stream, as one more argument. */
+static bool put_stream_index(const core_event *self, PyObject *whole)
+{
+	PyObject *args = PyDict_GetItemWithError(whole, core_keys.args);
+	long index;
+	if (!args || !PyDict_Check(args))
+		return !PyErr_Occurred();
+	if (!core_stream_index(self->tree->trace, self->row, &index))
+		return false;
+	return index < 0 || put(args, "stream_index", PyLong_FromLong(index));
+}
+
 /* args that tell the tree when they are changed. */
 static bool watch_args(const core_event *self, PyObject *whole)
 {
@@ -184,7 +196,7 @@ PyObject *core_event_whole(const core_event *self)
 	if (tree->recent[slot].whole && tree->recent[slot].row == self->row)
 		return tree->recent[slot].whole;
 	PyObject *whole = core_event_is_stored(self) ? whole_of_text(self) : PyDict_New();
-	if (!whole || !watch_args(self, whole)) {
+	if (!whole || !put_stream_index(self, whole) || !watch_args(self, whole)) {
 		Py_XDECREF(whole);
 		return NULL;
 	}

@@ -42,6 +42,7 @@ static core_trace *new_trace(tl_trace *trace)
 	}
 	self->trace = trace;
 	self->packed = NULL;
+	self->streams = NULL;
 	self->lock = PyThread_allocate_lock();
 	if (!self->lock) {
 		Py_DECREF(self);
@@ -191,6 +192,7 @@ static void dealloc(core_trace *self)
 {
 	tl_trace_free(self->trace);
 	Py_XDECREF(self->packed);
+	core_streams_free(self->streams);
 	if (self->lock)
 		PyThread_free_lock(self->lock);
 	PyObject_Free(self);

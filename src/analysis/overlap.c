@@ -282,19 +282,39 @@ static int prepare(tl_analyzer *a, struct tl_overlap_cache *c)
 	return 0;
 }
 
+static int make_cache(tl_analyzer *a)
+{
+	if (a->overlap)
+		return 0;
+	struct tl_overlap_cache *c = tl__calloc(1, sizeof *c);
+	int code = c ? prepare(a, c) : TL_ENOMEM;
+	if (code < 0)
+		tl__overlap_cache_free(c);
+	else
+		a->overlap = c;
+	return code;
+}
+
+int tl__analyzer_overlapping(tl_analyzer *a, tl_row gpu_event, const tl_row **out, size_t *n)
+{
+	bool linked = a->tree->pos_of_row[gpu_event] != TL_POS_NONE;
+	*out = NULL;
+	*n = 0;
+	if (!tl__kind_is_gpu(a->store->kind[gpu_event]) || (!linked && !a->options.include_unlinked))
+		return 0;
+	TL_TRY(make_cache(a));
+	struct tl_overlap_cache *c = a->overlap;
+	TL_TRY(tl__overlap_find(&c->found, c->index, a->store, gpu_event, owner_of(a, c, gpu_event)));
+	*out = c->found.v;
+	*n = c->found.n;
+	return 0;
+}
+
 int tl__analyzer_overlap(tl_analyzer *a, tl_row event, const tl_row *gpu, size_t n, tl_overlap *out)
 {
 	const tl_launcher_list *list;
 	*out = TL_OVERLAP_NONE;
-	if (!a->overlap) {
-		struct tl_overlap_cache *c = tl__calloc(1, sizeof *c);
-		int code = c ? prepare(a, c) : TL_ENOMEM;
-		if (code < 0) {
-			tl__overlap_cache_free(c);
-			return code;
-		}
-		a->overlap = c;
-	}
+	TL_TRY(make_cache(a));
 	TL_TRY(tl__analyzer_launchers(a, &list));
 	tl_pos pos = event < a->store->n ? a->tree->pos_of_row[event] : TL_POS_NONE;
 	uint32_t launcher = pos == TL_POS_NONE ? TL_MAP_NONE : tl__map_get(&list->index, pos);

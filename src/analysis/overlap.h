@@ -25,6 +25,10 @@ typedef struct tl_overlap {
  */
 int tl__analyzer_overlap(tl_analyzer *a, tl_row event, const tl_row *gpu, size_t n, tl_overlap *out);
 
+/** The GPU events that overlap one, by start; none when it does not count in the timeline. Valid until the next call.
+ */
+int tl__analyzer_overlapping(tl_analyzer *a, tl_row gpu_event, const tl_row **out, size_t *n);
+
 /**
  * Adds `overlapping_kernel_names`, `overlapping_kernels_details`, `overlap_pct`. `stride` is the distance in bytes of
  * the cells of two rows, which may lie in larger records.

@@ -439,6 +439,60 @@ static void category_sheets_come_in_both_forms(void **state)
 	fixture_close(&f);
 }
 
+/* ---- of single GPU events ---- */
+
+static void expect_overlapping(tl_analyzer *a, tl_row event, const tl_row *expected, size_t n_expected)
+{
+	const tl_row *found;
+	size_t n;
+	tl_error err = TL_ERROR_INIT;
+	assert_int_equal(tl_analyzer_overlapping(&found, &n, a, event, &err), 0);
+	assert_int_equal(n, n_expected);
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(found[i], expected[i]);
+}
+
+/* 1000..1100, 1050..1200, 1090..1095 and, without a launch, 1050..1060; each on a stream of its own. */
+static void what_overlaps_one_event(void **state)
+{
+	(void)state;
+	for (int unlinked = 0; unlinked < 2; unlinked++) {
+		tl_store *s = tl__store_new();
+		tl_row op = op_with_kernel(s, "aten::mm", "mm_kernel", 7, 1000, 100), mm = (tl_row)s->n - 1;
+		op_with_kernel(s, "aten::add", "add_kernel", 8, 1050, 150);
+		tl_row add = (tl_row)s->n - 1;
+		op_with_kernel(s, "aten::relu", "relu_kernel", 9, 1090, 5);
+		tl_row relu = (tl_row)s->n - 1;
+		tl_row lost = tl_fixture_gpu(s, TL_KIND_KERNEL, "lost", 0, 10, 1050, 10, 99);
+		fixture f;
+		fixture_open_with(&f, s, &(tl_analyzer_options){.include_unlinked = unlinked});
+		expect_overlapping(f.a, add, unlinked ? (tl_row[]){mm, lost, relu} : (tl_row[]){mm, relu},
+				   unlinked ? 3 : 2);
+		expect_overlapping(f.a, relu, (tl_row[]){mm, add}, 2);
+		expect_overlapping(f.a, lost, (tl_row[]){mm, add}, unlinked ? 2 : 0);
+		expect_overlapping(f.a, op, NULL, 0);
+		const tl_row *found;
+		size_t n;
+		tl_error err = TL_ERROR_INIT;
+		assert_int_equal(tl_analyzer_overlapping(&found, &n, f.a, (tl_row)s->n, &err), TL_EINVAL);
+		assert_non_null(strstr(err.message, "there is no event with UID"));
+		fixture_close(&f);
+	}
+}
+
+static int overlapping_of_a_tree(const tl_tree *tree)
+{
+	tl_analyzer *a;
+	const tl_row *found;
+	size_t n;
+	int code = tl__analyzer_new(&a, tree, NULL, NULL);
+	if (code < 0)
+		return code;
+	code = tl_analyzer_overlapping(&found, &n, a, 5, NULL);
+	tl__analyzer_free(a);
+	return code;
+}
+
 static tl_store *busy_store(void)
 {
 	tl_store *s = tl__store_new();
@@ -477,6 +531,12 @@ static void without_memory_it_fails_cleanly(void **state)
 	tl__store_free(trace.store);
 }
 
+static void of_one_event_without_memory(void **state)
+{
+	(void)state;
+	expect_failed_allocations_reported(busy_store(), overlapping_of_a_tree, 10);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -495,7 +555,9 @@ int main(void)
 		cmocka_unit_test(rows_of_one_operation_stay_together),
 		cmocka_unit_test(details_are_summed_by_name),
 		cmocka_unit_test(category_sheets_come_in_both_forms),
+		cmocka_unit_test(what_overlaps_one_event),
 		cmocka_unit_test(without_memory_it_fails_cleanly),
+		cmocka_unit_test(of_one_event_without_memory),
 	};
 	return cmocka_run_group_tests_name("overlaps", tests, NULL, NULL);
 }

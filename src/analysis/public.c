@@ -10,6 +10,7 @@
 #include "analysis/aggregate.h"
 #include "analysis/analyzer.h"
 #include "analysis/launcher_columns.h"
+#include "analysis/overlap.h"
 #include "analysis/statistics.h"
 
 static const tl_stat_options no_options;
@@ -430,4 +431,12 @@ int tl_analyzer_collectives(tl_table **out, tl_analyzer *a, tl_error *err)
 {
 	*out = NULL;
 	return hand_out(out, tl__coll_analysis(out, a, err), err);
+}
+
+int tl_analyzer_overlapping(const tl_row **out, size_t *n, tl_analyzer *a, tl_row event, tl_error *err)
+{
+	*out = NULL;
+	*n = 0;
+	TL_TRY(check_events(a, &event, 1, err));
+	return tl__analyzer_overlapping(a, event, out, n) < 0 ? tl__nomem(err) : 0;
 }

@@ -20,6 +20,20 @@ def event(name, cat, ts, dur, tid=1, pid=1, **args):
     return {"ph": "X", "cat": cat, "name": name, "pid": pid, "tid": tid, "ts": ts, "dur": dur, "args": args}
 
 
+def with_stream_index(events):
+    """Copies of plain events in which GPU events tell where on their stream they are, as events of a tree do."""
+    copies = [{**event, "args": dict(event["args"])} if "args" in event else dict(event) for event in events]
+    streams = {}
+    for at, event in enumerate(copies):
+        stream = (event.get("args") or {}).get("stream")
+        if event.get("cat") in ("kernel", "gpu_memcpy", "gpu_memset") and stream is not None:
+            streams.setdefault((event["pid"], stream), []).append((event["ts"], at))
+    for places in streams.values():
+        for index, (_, at) in enumerate(sorted(places)):
+            copies[at]["args"]["stream_index"] = index
+    return copies
+
+
 def small():
     """Two operations on one thread, a backward one on another, and three GPU events, of which one has no launch."""
     return [

@@ -18,7 +18,7 @@ class Mapping(unittest.TestCase):
         self.tree.build_tree()
 
     def test_what_the_file_says_comes_back(self):
-        for plain, event in zip(self.plain, self.tree.events):
+        for plain, event in zip(common.with_stream_index(self.plain), self.tree.events):
             for key, value in plain.items():
                 self.assertEqual(event[key], value)
                 self.assertIs(type(event[key]) in (int, float), type(value) in (int, float))
@@ -189,6 +189,114 @@ class Tree(unittest.TestCase):
         tree = TraceToTree(plain, event_to_category=lambda e: "cpu_op" if e.get("cat") == "operation" else e.get("cat"))
         tree.build_tree()
         self.assertEqual(tree.events[0]["children"], [1, 3])
+
+
+class Streams(unittest.TestCase):
+    """The argument stream_index: where on its stream a GPU event is."""
+
+    def events(self):
+        kernel = lambda name, ts, pid, stream, **more: common.event(name, "kernel", ts, 5, pid=pid, stream=stream, **more)
+        return [kernel("third", 30, 0, 7), kernel("first", 10, 0, 7), kernel("other stream", 20, 0, 8),
+                kernel("second", 20.5, 0, 7), kernel("other device", 5, 1, 7), kernel("tie", 30, 0, 7),
+                common.event("text", "kernel", 1, 1, pid=0, stream="main"),
+                common.event("none", "kernel", 1, 1, pid=0), common.event("host", "cpu_op", 1, 1, stream=7),
+                common.event("already", "gpu_memcpy", 40, 1, pid=0, stream=8, stream_index=99)]
+
+    def test_by_start_on_each_stream_of_a_device(self):
+        tree = TraceToTree(self.events())
+        expected = {"third": 2, "first": 0, "other stream": 0, "second": 1, "other device": 0, "tie": 3, "text": 0,
+                    "none": None, "host": None, "already": 1}
+        for _ in range(2):
+            self.assertEqual({e["name"]: e["args"].get("stream_index") for e in tree.events}, expected)
+            self.assertEqual({e["name"]: dict(e)["args"].get("stream_index") for e in tree.events}, expected)
+            tree.build_tree()
+        self.assertEqual(self.events()[1]["args"], {"stream": 7})
+
+    def test_it_is_no_argument_of_ones_own(self):
+        tree = TraceToTree(self.events())
+        tree.build_tree()
+        event = tree.events[0]
+        event["args"] = {**event["args"], "note": "x"}
+        self.assertEqual(event["args"]["stream_index"], 2)
+        tree._sealed()
+        self.assertEqual(event["args"], {"stream": 7, "note": "x", "stream_index": 2})
+
+    def test_index_of_streams(self):
+        plain = common.small()
+        tree = TraceToTree(plain)
+        tree.build_tree()
+        self.assertEqual({key: event["UID"] for key, event in tree.dict_stream_index2event.items()},
+                         {(7, 0): 4, (7, 1): 10, (8, 0): 5})
+
+
+class Overlapping(unittest.TestCase):
+    """The key overlapping_uids of GPU events, once an analysis has looked at overlaps."""
+
+    def test_by_hand(self):
+        # gemm 200..230 (of aten::addmm) and the collective 220..245 (of aten::linear) share 10 µs on two streams; the
+        # copy 260..265 has no launch
+        a = TreePerfAnalyzer(TraceToTree(common.small()))
+        self.assertTrue(all("overlapping_uids" not in event for event in a.tree.events))
+        a.get_df_gpu_timeline()
+        found = {e["UID"]: e["overlapping_uids"] for e in a.tree.events if "overlapping_uids" in e}
+        self.assertEqual(found, {4: {5}, 5: {4}})
+        events = common.small()
+        events[3]["ts"] = 120  # now both are of aten::addmm
+        a = TreePerfAnalyzer(TraceToTree(events))
+        a.get_kernel_launchers()
+        self.assertEqual(a.tree.events[4]["overlapping_uids"], set())
+        a = TreePerfAnalyzer(TraceToTree(common.small()), include_unlinked_kernels=True)
+        a.compute_overlapping_kernels([])
+        found = {e["UID"]: e["overlapping_uids"] for e in a.tree.events if "overlapping_uids" in e}
+        self.assertEqual(found, {4: {5}, 5: {4}, 10: set()})
+        self.assertEqual(dict(a.tree.events[5])["overlapping_uids"], {4})
+        self.assertEqual(list(a.tree.events[5])[-1], "overlapping_uids")
+
+    def test_both_ways_and_as_the_launchers_say(self):
+        a = TreePerfAnalyzer.from_file(common.BUNDLED)
+        launchers = a.get_df_kernel_launchers(include_kernel_details=True)
+        gpu = [e for e in a.tree.events if e["cat"] in ("kernel", "gpu_memcpy", "gpu_memset") and e.get("tree")]
+        pairs = {(e["UID"], other) for e in gpu for other in e["overlapping_uids"]}
+        self.assertTrue(pairs)
+        self.assertEqual(pairs, {(b, a) for a, b in pairs})
+        for one, other in pairs:
+            one, other = a.tree.get_UID2event(one), a.tree.get_UID2event(other)
+            shared = min(one["ts"] + one["dur"], other["ts"] + other["dur"]) - max(one["ts"], other["ts"])
+            self.assertGreater(shared, 1 - 1e-3)
+            self.assertNotEqual(one["args"]["stream"], other["args"]["stream"])
+        launched = {launcher["UID"]: launcher for launcher in a.get_kernel_launchers()}
+        for uid, names in zip(launchers["UID"], launchers["overlapping_kernel_names"]):
+            kernels = [e for e in a.tree.get_gpu_events(launched[uid]) if a._launcher_of(a.tree._core, e["UID"]) == uid
+                       and "nccl" not in e["name"]]
+            found = {a.tree.get_UID2event(u)["name"] for kernel in kernels for u in kernel["overlapping_uids"]}
+            self.assertEqual(found, set(names or ()))
+
+    def test_it_goes_with_its_analyzer(self):
+        tree = TraceToTree(common.small())
+        a = TreePerfAnalyzer(tree)
+        a.get_df_gpu_timeline()
+        self.assertIn("overlapping_uids", tree.events[4])
+        tree.events[4]["overlapping_uids"] = {1}
+        self.assertEqual(tree.events[4]["overlapping_uids"], {1})
+        del a
+        self.assertNotIn("overlapping_uids", tree.events[5])
+
+    def test_models_may_copy_events(self):
+        from TraceLens.PerfModel.perf_model import aten_mm
+
+        class Copying(aten_mm):
+            def __init__(self, event, **options):
+                super().__init__(dict(event), **options)
+                seen.append([dict(tree.events[uid]).get("overlapping_uids") for uid in event["gpu_events"]])
+
+        seen = []
+        a = TreePerfAnalyzer.from_file(common.BUNDLED)
+        tree = a.tree
+        a.get_df_gpu_timeline()
+        event = next(e for e in tree.events if e["name"] == "aten::mm" and "gpu_events" in e)
+        made = a.build_df_perf_metrics([event], dict_name_to_perf_model={"aten::mm": Copying})
+        self.assertEqual(len(made), 1)
+        self.assertEqual(seen[0], [None] * len(event["gpu_events"]))
 
 
 if __name__ == "__main__":

@@ -127,7 +127,7 @@ class Whole(unittest.TestCase):
         metadata = {key: value for key, value in plain.items() if key != "traceEvents"}
         self.assertEqual(a.tree.trace_metadata, metadata)
         self.assertEqual(len(a.tree.events), len(plain["traceEvents"]))
-        for expected, event in zip(plain["traceEvents"], a.tree.events):
+        for expected, event in zip(common.with_stream_index(plain["traceEvents"]), a.tree.events):
             got = {key: event[key] for key in expected}
             self.assertEqual(json.dumps(got), json.dumps(expected))
 

@@ -306,15 +306,14 @@ class TraceToTree:
 
     @property
     def dict_stream_index2event(self):
-        """(stream, position on it) -> GPU event."""
-        streams = defaultdict(list)
+        """(stream, position on it) -> GPU event; where devices have streams of one number, the first one's."""
+        found = {}
         for uid in self._built().all_gpu_events(False):
             event = self._core.event(uid)
-            stream = (event.get("args") or {}).get("stream")
-            if stream is not None:
-                streams[stream].append(event)
-        return {(stream, i): event for stream, events in streams.items()
-                for i, event in enumerate(sorted(events, key=lambda e: e.get("ts", 0)))}
+            args = event.get("args") or {}
+            if "stream_index" in args:
+                found.setdefault((args["stream"], args["stream_index"]), event)
+        return found
 
     @cached_property
     def _busy_times(self):

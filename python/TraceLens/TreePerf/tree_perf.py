@@ -660,7 +660,10 @@ class TreePerfAnalyzer:
     # ---- others ----
 
     def compute_overlapping_kernels(self, kernel_events):
-        """Overlaps are part of the tables; nothing needs to be prepared."""
+        """From now on GPU events have the key ``overlapping_uids``: the set of UIDs of those that run at the same time on
+        another stream for another operation, for at least 1 µs. Timelines and launchers do the same. Whatever events are
+        given, overlaps are those of the whole trace."""
+        self._native().watch_overlaps()
 
     def op_categorizer(self, event):
         """Category of an operation as reports show it."""
