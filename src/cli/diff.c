@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* tracelens diff: two traces, aligned by their call trees. */
 #include <errno.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -169,6 +172,9 @@ static int open_sides(cli_session side[2])
 		read_side(&r[1]);
 		cli_progress_end(&side[1].progress);
 	}
+#ifdef __GLIBC__
+	malloc_trim(0); /* threads leave what they freed in heaps of their own, where nobody else finds it */
+#endif
 	return complain_about(&r[1]);
 }
 

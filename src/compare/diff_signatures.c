@@ -3,7 +3,7 @@
  * What nodes and their subtrees are, as numbers, bottom-up in one pass over the pre-order:
  *   structure  the operations with GPU work below, by common names: alike on all backends
  *   kernels    calls and GPU events too, by exact names
- *   whole      everything, arguments included: equal subtrees are equal node by node
+ *   whole      everything, arguments included: equal subtrees are equal node by node (32 bits: tracediff.c makes sure)
  */
 #include "compare/tracediff.h"
 
@@ -55,7 +55,7 @@ static void sign(tl_diff_nodes *d, tl_pos pos)
 	}
 	d->structure[pos] = structure;
 	d->kernels[pos] = kernels;
-	d->whole[pos] = tl__mix(whole, t->end[pos] - pos);
+	d->whole[pos] = (uint32_t)(tl__mix(whole, t->end[pos] - pos) >> 32);
 }
 
 int tl__diff_nodes_new(tl_diff_nodes *out, const tl_tree *tree, const tl_twins *twins)
@@ -77,12 +77,19 @@ int tl__diff_nodes_new(tl_diff_nodes *out, const tl_tree *tree, const tl_twins *
 	return 0;
 }
 
-void tl__diff_nodes_free(tl_diff_nodes *d)
+void tl__diff_signatures_free(tl_diff_nodes *d)
 {
-	tl__name_hashes_free(&d->hashes);
 	tl__free(d->structure);
 	tl__free(d->kernels);
 	tl__free(d->whole);
+	d->structure = d->kernels = NULL;
+	d->whole = NULL;
+}
+
+void tl__diff_nodes_free(tl_diff_nodes *d)
+{
+	tl__diff_signatures_free(d);
+	tl__name_hashes_free(&d->hashes);
 }
 
 tl_align_item tl__diff_item(tl_diff_nodes *d, tl_pos pos)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The merged tree as text, and all of a comparison as files. */
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -326,16 +327,51 @@ static int write_tables(folder *f, const tl_diff_rows *r, tl_error *err)
 	return code;
 }
 
-int tl_diff_write(const tl_diff *diff, const char *name, bool prune_non_gpu, tl_error *err)
+/* The merged tree is written beside the tables: neither needs the other. */
+typedef struct tree_writer {
+	const tl_diff *diff;
+	folder folder;
+	bool prune;
+	int code;
+	tl_error err;
+} tree_writer;
+
+static void *write_tree_file(void *user)
+{
+	tree_writer *w = user;
+	w->code = write_tree(w->diff, path_of(&w->folder, "merged_tree_output.txt"), w->prune, &w->err);
+	return NULL;
+}
+
+static int write_rows(const tl_diff *diff, const char *name, tl_error *err)
 {
 	folder f = {.name = name};
 	tl_diff_rows rows;
-	TL_TRY(tl__make_folder(name, err));
 	TL_TRY(tl__diff_rows_new(&rows, diff, err));
-	int code = write_tree(diff, path_of(&f, "merged_tree_output.txt"), prune_non_gpu, err);
-	if (code == 0)
-		code = write_tables(&f, &rows, err);
+	int code = write_tables(&f, &rows, err);
 	tl__diff_rows_free(&rows);
 	tl__buf_free(&f.path);
 	return code;
+}
+
+/* Merged nodes from which on it is worth a thread. */
+enum { MANY = 100000 };
+
+int tl_diff_write(const tl_diff *diff, const char *name, bool prune_non_gpu, tl_error *err)
+{
+	TL_TRY(tl__make_folder(name, err));
+	tree_writer w = {.diff = diff, .folder = {.name = name}, .prune = prune_non_gpu, .err = TL_ERROR_INIT};
+	pthread_t thread;
+	bool threaded = diff->n >= MANY && pthread_create(&thread, NULL, write_tree_file, &w) == 0;
+	if (!threaded)
+		write_tree_file(&w);
+	int code = threaded || w.code == 0 ? write_rows(diff, name, err) : w.code;
+	if (threaded)
+		pthread_join(thread, NULL);
+	tl__buf_free(&w.folder.path);
+	if (w.code == 0)
+		return code;
+	if (err)
+		*err = w.err;
+	return w.code;
 }

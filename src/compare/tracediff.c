@@ -469,6 +469,10 @@ static int make(maker *m, const tl_twins *twins)
 	}
 	TL_TRY(add_trees(m));
 	TL_TRY(add_unlinked(m));
+	/* names are needed to the end; the rest makes room for the numbered nodes */
+	tl__diff_lists_free(&m->lists);
+	for (int s = 0; s < 2; s++)
+		tl__diff_signatures_free(&m->nodes[s]);
 	TL_TRY(number_nodes(m));
 	count_all(m);
 	pass_partners_up(m->d, 0);

@@ -39,10 +39,13 @@ bool tl__diff_is_operation(const tl_diff *diff, const tl_diff_node *node);
 typedef struct tl_diff_nodes {
 	const tl_tree *tree;
 	tl_name_hashes hashes;
-	uint64_t *structure, *kernels, *whole; /* signatures; see diff_signatures.c */
+	uint64_t *structure, *kernels; /* signatures; see diff_signatures.c */
+	uint32_t *whole;
 } tl_diff_nodes;
 int tl__diff_nodes_new(tl_diff_nodes *out, const tl_tree *tree, const tl_twins *twins);
 void tl__diff_nodes_free(tl_diff_nodes *nodes);
+/** Frees the signatures, after which names can still be asked for. */
+void tl__diff_signatures_free(tl_diff_nodes *nodes);
 /** What a node is, its kind included: equal numbers mean one thing on both sides. */
 uint64_t tl__diff_name(const tl_diff_nodes *nodes, tl_pos pos);
 /** The same by its exact name. */
