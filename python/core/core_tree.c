@@ -146,10 +146,10 @@ static void dealloc(core_tree *self)
 
 static PyObject *build(core_tree *self, PyObject *args)
 {
-	int python;
+	int python, clip = 0;
 	tl_error err = TL_ERROR_INIT;
 	tl_tree *tree = NULL;
-	if (!PyArg_ParseTuple(args, "p:build", &python) || !core_tree_enter(self))
+	if (!PyArg_ParseTuple(args, "p|p:build", &python, &clip) || !core_tree_enter(self))
 		return NULL;
 	if (self->editing) {
 		core_tree_leave(self);
@@ -159,7 +159,8 @@ static PyObject *build(core_tree *self, PyObject *args)
 	int code;
 	const tl_trace *trace = self->trace->trace;
 	Py_BEGIN_ALLOW_THREADS
-	code = tl_tree_build(&tree, trace, &(tl_tree_options){.with_python = python}, &err);
+	code = tl_tree_build(&tree, trace, &(tl_tree_options){.with_python = python, .clip_stream_overruns = clip},
+			     &err);
 	Py_END_ALLOW_THREADS
 	if (code == 0) {
 		/* texts of an edited tree go with it; those of the trace stay, and tell them apart nobody can */
@@ -662,7 +663,8 @@ static Py_ssize_t length(core_tree *self)
 }
 
 static PyMethodDef methods[] = {
-	{"build", (PyCFunction)build, METH_VARARGS, "build(with_python)\n--\n\nBuilds the tree, anew if it was."},
+	{"build", (PyCFunction)build, METH_VARARGS,
+	 "build(with_python, clip_stream_overruns=False)\n--\n\nBuilds the tree, anew if it was."},
 	{"mark_recompute", (PyCFunction)mark_recompute, METH_NOARGS,
 	 "mark_recompute()\n--\n\nMarks what activation checkpointing computes again: (regions, events)."},
 	{"pseudo_ops", (PyCFunction)pseudo_ops, METH_NOARGS,

@@ -32,8 +32,12 @@ class Files(unittest.TestCase):
         for wrong in (None, 5, ["a"]):
             with self.assertRaises(TypeError):
                 TreePerfAnalyzer.from_file(wrong)
-        with self.assertRaises(NotImplementedError):
+        with self.assertRaisesRegex(NotImplementedError, "JAX.*jax=True"):
             TreePerfAnalyzer.from_file(common.BUNDLED, jax=True)
+        with self.assertRaisesRegex(NotImplementedError, "JAX.*jax=True"):
+            TreePerfAnalyzer(TraceToTree([]), jax=True)
+        with self.assertRaisesRegex(NotImplementedError, "captures/.*capture_trace_filepath"):
+            TreePerfAnalyzer.from_file(common.BUNDLED, "captures/")
 
     def test_path_like(self):
         import pathlib

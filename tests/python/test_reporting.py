@@ -181,6 +181,65 @@ class Report(unittest.TestCase):
         with self.assertWarns(DeprecationWarning):
             self.report(extension_file=write(self.folder, "dict_cat2names_extension = {}"))
 
+    def overrunning(self):
+        """Four kernels on one stream, of which the second has a wrong end: 0..10, 10..5010, 20..30, 30..40."""
+        events = []
+        for i, (start, duration) in enumerate([(0, 10), (10, 5000), (20, 10), (30, 10)]):
+            events += [common.event("my::op", "cpu_op", 10 * i, 5, **{"Input Dims": [[2, 3]], "Input type": ["float"]}),
+                       common.event("cudaLaunchKernel", "cuda_runtime", 10 * i + 1, 1, correlation=i + 1),
+                       common.event("k", "kernel", 1000 + start, duration, tid=7, pid=0, correlation=i + 1, stream=7)]
+        path = os.path.join(self.folder, "overrun.json")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({"traceEvents": events}, file)
+        return path
+
+    def test_wrong_ends_with_models_in_python(self):
+        extension = write(self.folder, """
+from TraceLens.PerfModel.perf_model import UnaryElementwise
+
+
+class mine(UnaryElementwise):
+    category = "elementwise"
+
+    @staticmethod
+    def get_param_details(event):
+        assert event["dur"] == 5
+        return {"op_shape": (2, 3), "dtype_in_out": ("float", None)}
+
+
+perf_model_extension = {"my::op": mine}
+""")
+        path = self.overrunning()
+        for clip, busy in ((False, 5.010), (True, 0.040)):
+            sheets = generate_perf_report_pytorch(path, output_csvs_dir=self.folder, extension_file=extension,
+                                                  clip_stream_overruns=clip)
+            figures = dict(zip(sheets["gpu_timeline"]["type"], sheets["gpu_timeline"]["time ms"]))
+            self.assertAlmostEqual(figures["busy_time"], busy)
+            row = sheets["unified_perf_summary"].iloc[0]
+            self.assertTrue(row["has_perf_model"])
+            self.assertAlmostEqual(row["Kernel Time (µs)_sum"], 40 if clip else 5030)
+            kinds = list(sheets["trace_health"]["kind"])
+            self.assertEqual(kinds, ["clipped_overrun" if clip else "stream_overrun"])
+            plain = generate_perf_report_pytorch(path, output_csvs_dir=self.folder, clip_stream_overruns=clip)
+            self.assertEqual(kinds, list(plain["trace_health"]["kind"]))
+            self.assertTrue(plain["gpu_timeline"].equals(sheets["gpu_timeline"]))
+
+    def test_wrong_ends_in_an_analyzer(self):
+        a = TreePerfAnalyzer.from_file(self.overrunning(), clip_stream_overruns=True)
+        self.assertEqual([e["dur"] for e in a.tree.events if e["cat"] == "kernel"], [10, 10, 10, 10])
+        self.assertEqual(a.tree.events[5]["t_end"], 1020)
+        again = TreePerfAnalyzer(a.tree)
+        self.assertEqual([e["dur"] for e in again.tree.events if e["cat"] == "kernel"], [10, 5000, 10, 10])
+
+    def test_lua_beside_models_in_python(self):
+        from TraceLens.PerfModel.perf_model import UnaryElementwise
+        from TraceLens.PerfModel.torch_op_mapping import op_to_perf_model_class_map
+
+        op_to_perf_model_class_map["my::op"] = UnaryElementwise
+        self.addCleanup(op_to_perf_model_class_map.pop, "my::op")
+        with self.assertRaisesRegex(ValueError, "custom_op.lua.*Lua.*op_to_perf_model_class_map"):
+            self.report(extension_file=os.path.join(common.ROOT, "examples", "custom_op.lua"))
+
     def test_extension_in_lua(self):
         sheets = self.report(extension_file=os.path.join(common.ROOT, "examples", "custom_op.lua"))
         assert set(sheets["Copies"]["name"]) == {"aten::copy_"}

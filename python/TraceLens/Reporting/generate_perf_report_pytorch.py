@@ -12,6 +12,7 @@ import pandas as pd
 from .. import _core, _models
 from .._frame import frame
 from ..PerfModel.torch_op_mapping import op_to_perf_model_class_map
+from ..Trace2Tree import TraceToTree
 from ..TreePerf import TreePerfAnalyzer
 from . import _extension
 from .reporting_utils import add_gpu_arch_cli_args, resolve_gpu_arch
@@ -53,6 +54,9 @@ def generate_perf_report_pytorch(
         of kernels shorter than ``short_kernel_threshold_us``, in ``short_kernel_histogram_bins`` bins, the
         ``topk_short_kernels`` heaviest rows (None: all)
     topk_ops, topk_roofline_ops : rows to keep of ``ops_unique_args`` and of sheets of model families (None: all)
+    comparison_json_path : another trace to compare with, which gets the same options: speedup, delta and lowest common
+        ancestors in ``unified_perf_summary`` (trace1 is the trace of the report, trace2 this one), and the sheets
+        ``diff_stats`` and ``comparison_health`` (docs/comparing.md). ValueError when it is cut off or has no GPU work
     extension_file : a Python file (``tree_postprocess_extension``, ``perf_model_extension``, ``op_category_extension``,
         ``get_additional_dataframes_extension``) or a Lua file (docs/extending.md)
     gpu_arch_json_path, gpu_arch_platform, gpu_arch : the GPU of rooflines: a file, a name or a dict; one of them
@@ -66,8 +70,6 @@ def generate_perf_report_pytorch(
 
     Raises OSError (cannot be read or written), ValueError (no trace, options or extension that make no sense).
     """
-    if comparison_json_path is not None:
-        raise NotImplementedError("the report does not compare traces yet: comparison_json_path")
     arch = resolve_gpu_arch(gpu_arch_json_path=gpu_arch_json_path, gpu_arch_platform=gpu_arch_platform,
                             gpu_arch=gpu_arch)
     options = {
@@ -85,6 +87,7 @@ def generate_perf_report_pytorch(
         "topk_short_kernels": topk_short_kernels,
         "topk_ops": topk_ops,
         "topk_roofline_ops": topk_roofline_ops,
+        "comparison_json_path": None if comparison_json_path is None else os.fsdecode(comparison_json_path),
         "python_path": python_path,
         "inductor_cache_dir": None if inductor_cache_dir is None else os.fspath(inductor_cache_dir),
         "group_by_num_kernels": group_by_num_kernels,
@@ -106,7 +109,9 @@ def generate_perf_report_pytorch(
         report, own = _of_file(path, [extension] if lua else [], options), {}
     tables = report.tables()
     if strict:
-        _check_strict(path, tables)
+        _check_strict(path, tables, "trace_health")
+        if comparison_json_path is not None:
+            _check_strict(options["comparison_json_path"], tables, "comparison_health")
     if not (output_xlsx_path or output_csvs_dir or output_json_path):
         output_xlsx_path = default_workbook(path)
     report.write(output_csvs_dir, output_xlsx_path, output_json_path, path, _command(options, extension))
@@ -121,8 +126,8 @@ def generate_perf_report_pytorch(
     return frames
 
 
-def _check_strict(path, tables):
-    health = next(table for table in tables if table.name == "trace_health")
+def _check_strict(path, tables, sheet):
+    health = next(table for table in tables if table.name == sheet)
     repairs = [kind for kind, repair in zip(health.cells("kind"), health.cells("repair")) if repair]
     if repairs:
         raise ValueError(f"{path}: the trace needs repairs, which strict refuses: {', '.join(repairs)}")
@@ -156,20 +161,28 @@ def _of_file(path, lua_files, options):
 
 def _with_python(path, extension, options, arch, lua):
     """(report, tables of the extension by lower-case name), where Python takes part."""
-    if lua or options["clip_stream_overruns"]:
-        raise ValueError("models in Python go neither with an extension file in Lua nor with clip_stream_overruns")
+    if lua:
+        raise ValueError(f"{extension}: an extension file in Lua does not go with models in Python, which "
+                         "op_to_perf_model_class_map holds")
     module = None if extension is None else _extension.load(extension)
-    analyzer = TreePerfAnalyzer.from_file(
-        path, enable_pseudo_ops=options["enable_pseudo_ops"],
-        add_python_func=bool(options["include_call_stack"] or options["detect_recompute"]), arch=arch,
+    paths = [path] if options["comparison_json_path"] is None else [path, options["comparison_json_path"]]
+    trees = [TraceToTree._of_trace(_core.Trace.open(one)) for one in paths]
+    # Python frames are in both trees or in none
+    frames_too = options["include_call_stack"] or options["detect_recompute"] or (
+        options["enable_pseudo_ops"] and any(tree._core.pseudo_need_python() for tree in trees))
+    analyzer, *other = [TreePerfAnalyzer(
+        tree, enable_pseudo_ops=options["enable_pseudo_ops"], add_python_func=bool(frames_too), arch=arch,
         python_path=options["python_path"], include_unlinked_kernels=options["include_unlinked_kernels"],
         detect_recompute=options["detect_recompute"], enable_origami=options["enable_origami"],
-        inductor_cache_dir=options["inductor_cache_dir"])
+        inductor_cache_dir=options["inductor_cache_dir"], clip_stream_overruns=options["clip_stream_overruns"])
+        for tree in trees]
     frames = {}
     if module is not None:
         _extension.apply(analyzer, module, extension)
         frames = _extension.additional_frames(analyzer.tree, module, extension)
-    report = _core.report_tree(analyzer._native(), options)
+        for one in other:
+            _extension.edit_tree(one, module, extension)
+    report = _core.report_tree(analyzer._native(), options, *(one.tree._sealed() for one in other))
     for name, table in frames.items():
         report.add_table(name, len(table), _columns(table))
     return report, {name.lower(): table for name, table in frames.items()}
@@ -294,7 +307,8 @@ def _parser():
         help="make operations of what serving frameworks leave unrecorded")
     add("--topk_ops", type=int, metavar="N", help="rows to keep of ops_unique_args")
     add("--topk_roofline_ops", type=int, metavar="N", help="rows to keep of each sheet of a model family")
-    add("--comparison_json_path", metavar="TRACE", help="not available yet")
+    add("--comparison_json_path", metavar="TRACE",
+        help="compare with this trace: speedup, delta and common ancestors in unified_perf_summary, diff_stats")
     add("--extension_file", metavar="FILE", help="a Python or Lua file with models, categories, changes of the tree")
     add("--python_path", metavar="FILE", help="accepted: interpreter of a simulator, which is no part of this")
     add_gpu_arch_cli_args(parser)

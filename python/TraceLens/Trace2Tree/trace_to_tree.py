@@ -100,6 +100,7 @@ class TraceToTree:
     def _begin(self, trace, prune, linking_key, event_to_category, trace_metadata):
         self._core = _core.Tree(trace, prune_nongpu_paths=prune)
         self._linking_key = linking_key
+        self._clipped = False
         self.event_to_category = event_to_category
         self.prune_nongpu_paths = prune
         self.trace_metadata = trace.metadata() if trace_metadata is None else trace_metadata
@@ -107,12 +108,15 @@ class TraceToTree:
     # ---- building ----
 
     def build_tree(self, add_python_func=False, link_fwd_bwd=True, metadata_events=None, pb_file_name=None, **kwargs):
-        """Builds the tree, with Python frames as nodes on request. A tree that is built that way already stays."""
-        add_python_func = bool(add_python_func)
-        if not self._core.built or self._core.has_python != add_python_func:
+        """Builds the tree, with Python frames as nodes on request. A tree that is built that way already stays.
+
+        ``clip_stream_overruns=True`` ends GPU events that overrun the next one on their stream by 1 ms or more there."""
+        add_python_func, clip = bool(add_python_func), bool(kwargs.get("clip_stream_overruns"))
+        if not self._core.built or self._core.has_python != add_python_func or self._clipped != clip:
             if self._core.edited:
                 raise ValueError("the tree was edited: build it with or without Python frames before")
-            self._core.build(add_python_func)
+            self._core.build(add_python_func, clip)
+            self._clipped = clip
             self._forget()
         self.add_python_func = add_python_func
 

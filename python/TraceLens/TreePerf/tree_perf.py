@@ -22,6 +22,9 @@ from .gpu_event_analyser import GPUEventAnalyser
 _GPU = ("kernel", "gpu_memcpy", "gpu_memset")
 _ARGUMENTS = _summaries.ARGUMENTS
 
+_NO_JAX = ("traces of JAX are not read here (jax=True), those of PyTorch only; their GPU events as a list of dicts go into "
+           "a subclass of GPUEventAnalyser")
+
 
 def _tuples(value):
     """Lists as tuples, at every level."""
@@ -46,6 +49,7 @@ class TreePerfAnalyzer:
     rebuild_tree : False takes the tree as it is
     detect_recompute : tell apart what activation checkpointing computes again (column ``is_recompute``)
     inductor_cache_dir : where Inductor keeps the kernels that it compiled
+    clip_stream_overruns : GPU events that overrun the next one on their stream by 1 ms or more end where that one starts
 
     Attributes: ``tree``, ``gpu_only`` (neither operations nor Python frames), ``with_python_stack``,
     ``op_to_perf_model_class_map`` (operation -> model class; entries of your own are used in every table),
@@ -56,9 +60,9 @@ class TreePerfAnalyzer:
                  event_to_category=TraceEventUtils.default_categorizer, include_unlinked_kernels=False,
                  enable_pseudo_ops=False, tree_postprocess_extension=None, rebuild_tree=True, detect_recompute=False,
                  enable_origami=False, inductor_cache_dir=None, pb_file_name=None, metadata_events=None,
-                 kernel_metadata_keyword_filters=None):
+                 kernel_metadata_keyword_filters=None, clip_stream_overruns=False):
         if jax:
-            raise NotImplementedError("JAX traces are not supported here")
+            raise NotImplementedError(_NO_JAX)
         if not isinstance(tree, TraceToTree):
             raise TypeError(f"tree must be a TraceToTree, not {type(tree).__name__}")
         self.jax = False
@@ -76,7 +80,7 @@ class TreePerfAnalyzer:
         self.op_to_perf_model_class_map = native_models()
         self.op_categories = {}
         self._failures = {}
-        self._build(rebuild_tree, enable_pseudo_ops, tree_postprocess_extension)
+        self._build(rebuild_tree, enable_pseudo_ops, tree_postprocess_extension, clip_stream_overruns)
         self._made = {}
         self._native()
         self.gpu_only = self.check_gpu_only()
@@ -89,19 +93,21 @@ class TreePerfAnalyzer:
         Further arguments are those of the class. OSError when the file cannot be read, ValueError when it is no trace,
         KeyboardInterrupt while loading."""
         if jax:
-            raise NotImplementedError("JAX traces are not supported here")
+            raise NotImplementedError(_NO_JAX)
         if capture_trace_filepath is not None:
-            raise NotImplementedError("merging graph-capture traces is not supported here")
+            raise NotImplementedError(f"{os.fspath(capture_trace_filepath)}: traces of graph captures are not merged into "
+                                      "that of a replay here; without capture_trace_filepath the kernels of a graph are "
+                                      "those of its launch")
         trace = _core.Trace.open(profile_filepath)
         tree = TraceToTree._of_trace(trace)
         return cls(tree, *args, enable_pseudo_ops=enable_pseudo_ops,
                    tree_postprocess_extension=tree_postprocess_extension, **kwargs)
 
-    def _build(self, rebuild_tree, enable_pseudo_ops, extension):
+    def _build(self, rebuild_tree, enable_pseudo_ops, extension, clip):
         core = self.tree._core
         if rebuild_tree or not core.built:
             with_python = self.add_python_func or (enable_pseudo_ops and core.pseudo_need_python())
-            self.tree.build_tree(add_python_func=with_python)
+            self.tree.build_tree(add_python_func=with_python, clip_stream_overruns=clip)
         else:
             self.add_python_func = core.has_python
         if enable_pseudo_ops:
