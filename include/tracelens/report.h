@@ -53,7 +53,9 @@ typedef struct tl_report_options {
 	 */
 	const char *comparison_path;
 	const tl_trace_options *comparison_trace;
-	/** In the place of comparison_path: a tree that was built already, taken as it is; needed during the call only.
+	/**
+	 * A tree that was built already is compared with, as it is; comparison_path, when given, is then only what it
+	 * is called. Python frames should be in both trees or in none. Needed during the call only.
 	 */
 	const tl_tree *comparison_tree;
 } tl_report_options;
@@ -105,7 +107,7 @@ TL_API const char *tl_report_roofline(const tl_report *report);
 
 /** What a report was compared with, and the sums of what its columns say. [0] is trace1, of the report, [1] trace2. */
 typedef struct tl_report_comparison {
-	const char *path;         /**< of trace2; "" when it was a tree. Belongs to the report */
+	const char *path;         /**< of trace2; "" for a tree without a name. Belongs to the report */
 	size_t gpu_events[2];     /**< that the rows of unified_perf_summary stand for */
 	tl_time gpu_time[2];      /**< sum of their durations in ps = sum over the rows */
 	size_t left_out[2];       /**< GPU events without a launch in their trace, when they are not included */

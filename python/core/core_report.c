@@ -3,6 +3,7 @@
 #include "core.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +19,7 @@ typedef struct core_report {
 typedef struct wishes {
 	tl_report_options options;
 	tl_arch *arch;
+	PyObject *other; /* bytes of the path of the trace to compare with, or NULL */
 } wishes;
 
 static bool is_true(PyObject *value)
@@ -85,6 +87,22 @@ static bool take_arch(wishes *w, PyObject *json)
 	return code == 0;
 }
 
+static bool take_other(wishes *w, PyObject *path)
+{
+	if (!path || path == Py_None)
+		return true;
+	if (!PyUnicode_FSConverter(path, &w->other))
+		return false;
+	w->options.comparison_path = PyBytes_AS_STRING(w->other);
+	return true;
+}
+
+static void free_wishes(wishes *w)
+{
+	tl_arch_free(w->arch);
+	Py_CLEAR(w->other);
+}
+
 /* The texts belong to the values of `given`. */
 static bool take_options(wishes *w, PyObject *given)
 {
@@ -106,7 +124,22 @@ static bool take_options(wishes *w, PyObject *given)
 	       take_text(&o->python_path, PyDict_GetItemString(given, "python_path"), "python_path") &&
 	       take_text(&o->pseudo_ops.model, PyDict_GetItemString(given, "model"), "model") &&
 	       take_count(&tp, PyDict_GetItemString(given, "tp")) && (o->pseudo_ops.tensor_parallel = tp, true) &&
+	       take_other(w, PyDict_GetItemString(given, "comparison_json_path")) &&
 	       take_arch(w, PyDict_GetItemString(given, "arch"));
+}
+
+/* What failed may be either of two files: the message names the one to compare with, as nobody looks for that one. */
+static PyObject *raise_for(int code, tl_error *err, const wishes *w, const char *path)
+{
+	const char *other = w->options.comparison_path;
+	if (!other || !err->file[0] || !strstr(other, err->file) || strcmp(other, path) == 0)
+		return core_raise_file(code, err, path);
+	if (!strstr(err->message, err->file)) {
+		tl_error named = *err;
+		snprintf(named.message, sizeof named.message, "%.255s: %.250s", err->file, err->message);
+		return core_raise_file(code, code == TL_EIO ? err : &named, other);
+	}
+	return core_raise_file(code, err, other);
 }
 
 PyObject *core_report_new(tl_report *report, bool truncated)
@@ -196,6 +229,7 @@ static PyObject *of_file(const char *path, wishes *w, files *f, bool strict)
 	int code;
 	w->options.hooks = f->hooks;
 	w->options.n_hooks = f->n;
+	w->options.comparison_trace = &how;
 	Py_BEGIN_ALLOW_THREADS
 	code = tl_trace_open(&trace, path, &how, &err);
 	if (code == 0) {
@@ -206,7 +240,7 @@ static PyObject *of_file(const char *path, wishes *w, files *f, bool strict)
 	Py_END_ALLOW_THREADS
 	for (size_t i = 0; i < f->n; i++)
 		(void)tl_extension_notes(f->items[i]);
-	return code < 0 ? core_raise_file(code, &err, path) : core_report_new(report, truncated);
+	return code < 0 ? raise_for(code, &err, w, path) : core_report_new(report, truncated);
 }
 
 static PyObject *report_file(PyObject *module, PyObject *args)
@@ -227,7 +261,7 @@ static PyObject *report_file(PyObject *module, PyObject *args)
 		Py_XDECREF(report);
 		free_files(&f);
 	}
-	tl_arch_free(w.arch);
+	free_wishes(&w);
 	Py_DECREF(path);
 	return result;
 }
@@ -243,17 +277,30 @@ static int register_models(void *user, tl_analyzer *analyzer, tl_error *err)
 	return good ? 0 : -1;
 }
 
+/* `other` may be NULL. A tree cannot be entered twice, so the two are different ones. */
+static bool enter_both(core_tree *tree, core_tree *other)
+{
+	if (!core_tree_enter(tree))
+		return false;
+	if (!other || core_tree_enter(other))
+		return true;
+	core_tree_leave(tree);
+	return false;
+}
+
 static PyObject *report_tree(PyObject *module, PyObject *args)
 {
 	core_analyzer *analyzer;
+	core_tree *other = NULL;
 	PyObject *given, *result = NULL;
 	wishes w;
 	(void)module;
-	if (!PyArg_ParseTuple(args, "O!O!:report_tree", &core_analyzer_type, &analyzer, &PyDict_Type, &given))
+	if (!PyArg_ParseTuple(args, "O!O!|O!:report_tree", &core_analyzer_type, &analyzer, &PyDict_Type, &given,
+			      &core_tree_type, &other))
 		return NULL;
-	if (!core_tree_built(analyzer->tree))
+	if (!core_tree_built(analyzer->tree) || (other && !core_tree_built(other)))
 		return NULL;
-	if (take_options(&w, given) && core_tree_enter(analyzer->tree)) {
+	if (take_options(&w, given) && enter_both(analyzer->tree, other)) {
 		tl_hook hook = {.analyzer = register_models, .user = analyzer};
 		const tl_hook *hooks[] = {&hook};
 		tl_report *report = NULL;
@@ -263,16 +310,19 @@ static PyObject *report_tree(PyObject *module, PyObject *args)
 		w.options.n_hooks = 1;
 		if (!w.arch)
 			w.options.arch = analyzer->arch;
+		w.options.comparison_tree = other ? other->tree : NULL;
 		Py_BEGIN_ALLOW_THREADS
 		code = tl_report_pytorch_tree(&report, analyzer->tree->tree, &w.options, &err);
 		Py_END_ALLOW_THREADS
 		core_tree_leave(analyzer->tree);
+		if (other)
+			core_tree_leave(other);
 		if (code == 0 && PyErr_Occurred())
 			tl_report_free(report);
 		else
-			result = code < 0 ? core_raise(code, &err) : core_report_new(report, false);
+			result = code < 0 ? raise_for(code, &err, &w, "") : core_report_new(report, false);
 	}
-	tl_arch_free(w.arch);
+	free_wishes(&w);
 	return result;
 }
 
@@ -282,7 +332,8 @@ PyMethodDef core_report_methods[] = {
 	 "extension\n"
 	 "files had to say."},
 	{"report_tree", report_tree, METH_VARARGS,
-	 "report_tree(analyzer, options)\n--\n\nReport of the tree of an analyser, with the analyser's models."},
+	 "report_tree(analyzer, options, other=None)\n--\n\nReport of the tree of an analyser, with the analyser's "
+	 "models,\ncompared with another tree."},
 	{NULL, NULL, 0, NULL},
 };
 

@@ -11,33 +11,36 @@ static bool has_gpu_work(const tl_store *store)
 	return false;
 }
 
-static int nothing(tl_error *err)
+static int check(const tl_trace *trace, const tl_store *store, const char *path, tl_error *err)
 {
-	return tl__fail(err, TL_EEMPTY,
-			"no GPU event with a usable time, nothing to compare with (was GPU activity switched on in the "
-			"profiler?)");
+	int code = 0;
+	if (tl_trace_is_truncated(trace))
+		code = tl__fail(err, TL_EFORMAT, "the file is cut off; a comparison needs all of the trace");
+	else if (!has_gpu_work(store))
+		code = tl__fail(err, TL_EEMPTY,
+				"no GPU event with a usable time, nothing to compare with (was GPU activity switched "
+				"on in the profiler?)");
+	if (code < 0 && path)
+		tl__error_where(err, path, -1);
+	return code;
 }
 
 int tl__compared_open(tl_trace **out, const tl_report_options *options, tl_error *err)
 {
 	const char *path = options->comparison_path;
 	TL_TRY(tl_trace_open(out, path, options->comparison_trace, err));
-	int code = 0;
-	if (tl_trace_is_truncated(*out))
-		code = tl__fail(err, TL_EFORMAT, "the file is cut off; a comparison needs all of the trace");
-	else if (!has_gpu_work((*out)->store))
-		code = nothing(err);
-	if (code == 0)
-		return 0;
-	tl__error_where(err, path, -1);
-	tl_trace_free(*out);
-	*out = NULL;
+	int code = check(*out, (*out)->store, path, err);
+	if (code < 0) {
+		tl_trace_free(*out);
+		*out = NULL;
+	}
 	return code;
 }
 
-int tl__compared_check(const tl_tree *tree, tl_error *err)
+int tl__compared_check(const tl_report_options *options, tl_error *err)
 {
-	return has_gpu_work(tree->store) ? 0 : nothing(err);
+	const tl_tree *tree = options->comparison_tree;
+	return check(tl_tree_trace(tree), tree->store, options->comparison_path, err);
 }
 
 /* ---- comparing ---- */

@@ -19,8 +19,8 @@ typedef struct tl_compared {
  * among others), and what tl_trace_open gives; errors name the file.
  */
 int tl__compared_open(tl_trace **out, const tl_report_options *options, tl_error *err);
-/** TL_EEMPTY when a tree has no GPU event with a usable time. */
-int tl__compared_check(const tl_tree *tree, tl_error *err);
+/** The same checks of options->comparison_tree. */
+int tl__compared_check(const tl_report_options *options, tl_error *err);
 /** Compares `tree` with `other`; neither is needed afterwards. */
 int tl__compared_new(tl_compared *out, const tl_tree *tree, const tl_tree *other, tl_error *err);
 void tl__compared_free(tl_compared *compared);

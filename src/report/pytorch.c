@@ -373,8 +373,6 @@ static int check_options(const tl_report_options *o, tl_error *err)
 		return tl__fail(err, TL_EINVAL, "the histogram needs 1 to 1000000 bins");
 	if (o->topk_ops == 0 || o->topk_roofline_ops == 0)
 		return tl__fail(err, TL_EINVAL, "a sheet cannot be cut to 0 rows");
-	if (o->comparison_path && o->comparison_tree)
-		return tl__fail(err, TL_EINVAL, "a report is compared with a file or with a tree, not with both");
 	return 0;
 }
 
@@ -467,10 +465,9 @@ static int make_tree(report_build *b, const tl_trace *trace)
 
 /* ---- the other trace ---- */
 
-/* It was not asked for as a file: then it is a tree of the caller's. */
 static int compare_with_tree(report_build *b)
 {
-	TL_TRY(tl__compared_check(b->options->comparison_tree, b->err));
+	TL_TRY(tl__compared_check(b->options, b->err));
 	return tl__compared_new(&b->compared, b->tree, b->options->comparison_tree, b->err);
 }
 
@@ -527,7 +524,8 @@ static int make_report(tl_report **out, report_build *b, const tl_trace *trace, 
 	if (!b->report)
 		return tl__nomem(b->err);
 	/* the other trace first: where it is no good, nothing else needs to be done */
-	int code = b->options->comparison_path ? tl__compared_open(&b->other, b->options, b->err) : 0;
+	bool file = b->options->comparison_path && !b->options->comparison_tree;
+	int code = file ? tl__compared_open(&b->other, b->options, b->err) : 0;
 	if (code == 0 && trace)
 		code = make_tree(b, trace);
 	if (code == 0)

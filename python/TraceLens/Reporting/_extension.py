@@ -50,15 +50,20 @@ def _function(module, symbol):
     return value
 
 
-def apply(analyzer, module, path):
-    """Applies tree function, models and categories of an extension to an analyser."""
+def edit_tree(analyzer, module, path):
+    """Calls the tree function of an extension, if it has one."""
     postprocess = _function(module, "tree_postprocess_extension")
-    models = _mapping(module, "perf_model_extension")
-    categories = _mapping(module, "op_category_extension")
     if postprocess is not None:
         logger.info("Applying tree postprocess extension from %s", path)
         postprocess(analyzer.tree)
         analyzer.tree.label_non_gpu_paths()
+
+
+def apply(analyzer, module, path):
+    """Applies tree function, models and categories of an extension to an analyser."""
+    models = _mapping(module, "perf_model_extension")
+    categories = _mapping(module, "op_category_extension")
+    edit_tree(analyzer, module, path)
     if models:
         logger.info("Applying perf model extension from %s", path)
         for name, cls in models.items():
