@@ -80,10 +80,11 @@ lint: all ## formatting and static analysis
 format: ## format the C sources in place
 	@clang-format -i $(SOURCES)
 
-install: all ## install command, library, headers, man page (PREFIX, DESTDIR); ALIAS=1 adds the reference's command name
+install: all ## install command, library, headers, man page (PREFIX, DESTDIR); ALIAS=1 adds the reference's command names
 	DESTDIR=$(DESTDIR) meson install -C $(BUILD) --no-rebuild
 	@if [ -n "$(ALIAS)" ]; then \
-		ln -sf tracelens $(DESTDIR)$(PREFIX)/bin/TraceLens_generate_perf_report_pytorch; fi
+		for tool in generate_perf_report compare_perf_reports; do \
+			ln -sf tracelens $(DESTDIR)$(PREFIX)/bin/TraceLens_$${tool}_pytorch; done; fi
 
 uninstall:
 	ninja -C $(BUILD) uninstall

@@ -207,6 +207,125 @@ class Compare(unittest.TestCase):
             self.fails(line, "a_csv", name, "-o", "x.xlsx", "--output_csvs_dir", "x", status=3)
             self.assertFalse(os.path.exists(self.path("x.xlsx")) or os.path.exists(self.path("x")))
 
+    def book(self, name, sheet, **parts):
+        """A workbook with one sheet 'gpu_timeline'; `parts` replaces parts or leaves them out (None)."""
+        head = '<?xml version="1.0"?>'
+        relations = "http://schemas.openxmlformats.org/package/2006/relationships"
+        office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+        main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+        content = {
+            "[Content_Types].xml": f"{head}<Types/>",
+            "_rels/.rels": f'{head}<Relationships xmlns="{relations}"><Relationship Id="rId1" Type="{office}/officeDocument" '
+                           'Target="xl/workbook.xml"/></Relationships>',
+            "xl/workbook.xml": f'{head}<workbook xmlns="{main}" xmlns:r="{office}"><sheets><sheet name="gpu_timeline" '
+                               'sheetId="1" r:id="rId1"/></sheets></workbook>',
+            "xl/_rels/workbook.xml.rels": f'{head}<Relationships xmlns="{relations}"><Relationship Id="rId1" '
+                                          f'Type="{office}/worksheet" Target="worksheets/sheet1.xml"/></Relationships>',
+            "xl/worksheets/sheet1.xml": f'{head}<worksheet xmlns="{main}"><sheetData>{sheet}</sheetData></worksheet>',
+        }
+        with zipfile.ZipFile(self.path(name), "w", zipfile.ZIP_DEFLATED) as z:
+            for part, text in {**content, **parts}.items():
+                if text is not None:
+                    z.writestr(part, text)
+
+    @staticmethod
+    def row(*cells):
+        """Texts, numbers, and ready XML of a cell's inside."""
+        def cell(value):
+            if isinstance(value, str) and value.startswith("<"):
+                return f"<c>{value}</c>"
+            return f'<c t="inlineStr"><is><t>{value}</t></is></c>' if isinstance(value, str) else f"<c><v>{value}</v></c>"
+        return "<row>" + "".join(cell(c) for c in cells) + "</row>"
+
+    def test_broken_workbooks_give_one_line(self):
+        self.report("a")
+        names = self.row("type", "time ms", "percent")
+        good = names + self.row("busy_time", 1.5, 100)
+        self.book("good.xlsx", good)
+        self.run_command("good.xlsx", "a_csv", "--sheets", "gpu_timeline", "-o", "fine.xlsx", "--output_csvs_dir", "fine")
+        self.assertEqual(self.sheet("fine", "gpu_timeline")[0]["good::time ms"], "1.5")
+
+        self.book("sheetless.xlsx", good, **{"xl/worksheets/sheet1.xml": None})
+        self.book("bookless.xlsx", good, **{"xl/workbook.xml": None})
+        self.book("unclosed.xlsx", good, **{"xl/worksheets/sheet1.xml": "<worksheet><sheetData><row>"})
+        self.book("words.xlsx", names + self.row("busy_time", "soon", 100))
+        self.book("formula.xlsx", names + self.row("busy_time", "<f>1+1</f>", 100))
+        self.book("keyless.xlsx", self.row("kind", "time ms", "percent") + self.row("busy_time", 1.5, 100))
+        self.book("wide.xlsx", names + self.row("busy_time", 1.5, 100, 7))
+        self.book("backwards.xlsx", names + '<row r="3"><c><v>1</v></c></row><row r="2"><c><v>1</v></c></row>')
+        # 200 MB of blanks in 200 kB
+        self.book("bomb.xlsx", names + " " * 200_000_000)
+        self.assertLess(os.path.getsize(self.path("bomb.xlsx")), 1_000_000)
+        for name, line in (
+                ("sheetless.xlsx", "sheetless.xlsx: part xl/worksheets/sheet1.xml is missing"),
+                ("bookless.xlsx", "bookless.xlsx: part xl/workbook.xml is missing"),
+                ("unclosed.xlsx", "unclosed.xlsx: part xl/worksheets/sheet1.xml: line 1 is no XML"),
+                ("words.xlsx", "words.xlsx: sheet 'gpu_timeline', column 'time ms': 'soon' is not a number"),
+                ("formula.xlsx", "formula.xlsx: sheet 'gpu_timeline', cell B2: a formula whose value is not stored (save the"),
+                ("keyless.xlsx", "keyless.xlsx: sheet 'gpu_timeline' has no column 'type'"),
+                ("wide.xlsx", "wide.xlsx: row 2 of sheet 'gpu_timeline' has more cells than there are columns"),
+                ("backwards.xlsx", "backwards.xlsx: sheet 'gpu_timeline': row 2 comes after row 3"),
+                ("bomb.xlsx", "which no report does (a zip bomb?)")):
+            with self.subTest(name=name):
+                self.fails(line, "a_csv", name, "--sheets", "gpu_timeline", "-o", "x.xlsx", "--output_csvs_dir", "x", status=3)
+                self.assertFalse(os.path.exists(self.path("x.xlsx")) or os.path.exists(self.path("x")))
+
+    def test_a_formula_counts_with_its_value(self):
+        self.book("value.xlsx", self.row("type", "time ms", "percent") + self.row("busy_time", "<f>1+1</f><v>2</v>", 100))
+        self.book("number.xlsx", self.row("type", "time ms", "percent") + self.row("busy_time", 3, 100))
+        self.run_command("value.xlsx", "number.xlsx", "-o", "x.xlsx", "--output_csvs_dir", "x", "--sheets", "gpu_timeline")
+        self.assertEqual(self.sheet("x", "gpu_timeline")[0]["time ms__number_diff"], "1")
+
+    def test_a_hundred_thousand_rows(self):
+        rows = 100_000
+        for number, name in enumerate(("many.xlsx", "more.xlsx")):
+            self.book(name, self.row("type", "time ms", "percent") + "".join(
+                self.row(f"kind {i}", i + number, 0) for i in range(number, rows + number)))
+        self.run_command("many.xlsx", "more.xlsx", "-o", "x.xlsx", "--output_csvs_dir", "x", "--sheets", "gpu_timeline", "-q")
+        table = self.sheet("x", "gpu_timeline")
+        self.assertEqual(len(table), rows + 1)
+        self.assertEqual({r["time ms__more_diff"] for r in table[1:-1]}, {"1"})
+        self.assertEqual([table[0]["time ms__more_diff"], table[-1]["time ms__more_diff"]], ["", ""])
+
+    def test_the_published_page(self):
+        """The commands of the Python tool's page on comparing, word by word, and what it says of their results."""
+        for tool in ("generate_perf_report", "compare_perf_reports"):
+            os.symlink(BINARY, self.path(f"TraceLens_{tool}_pytorch"))
+        os.mkdir(self.path("traces"))
+        os.rename(self.path("a.json"), self.path("traces/baseline.json"))
+        os.rename(self.path("b.json"), self.path("traces/candidate.json"))
+        for name in ("baseline", "candidate"):
+            self.run_command("--profile_json_path", f"traces/{name}.json", "--output_xlsx_path", f"{name}.xlsx",
+                             command=(self.path("TraceLens_generate_perf_report_pytorch"),))
+        compare = (self.path("TraceLens_compare_perf_reports_pytorch"),)
+        self.run_command("baseline.xlsx", "candidate.xlsx", "--names", "baseline", "candidate", "--sheets", "all",
+                         "-o", "comparison.xlsx", command=compare)
+        self.assertTrue(zipfile.is_zipfile(self.path("comparison.xlsx")))
+        self.run_command("baseline.xlsx", "candidate.xlsx", "--names", "baseline", "candidate", "--output_csvs_dir", "c",
+                         "-o", "comparison.xlsx", command=compare)
+        timeline = {r["type"]: r for r in self.sheet("c", "gpu_timeline")}["busy_time"]
+        base, other = float(timeline["baseline::time ms"]), float(timeline["candidate::time ms"])
+        self.assertAlmostEqual(float(timeline["time ms__candidate_diff"]), other - base)
+        self.assertAlmostEqual(float(timeline["time ms__candidate_pct"]), 100 * (other - base) / base)
+        summary = self.sheet("c", "ops_summary")
+        times = [float(r["baseline::total_direct_kernel_time_ms"] or 0) for r in summary]
+        self.assertEqual(times, sorted(times, reverse=True))
+        self.assertIn("aten::relu", [r["name"] for r in summary])  # an outer merge
+        for sheet in ("ops_unique_args", "unified_perf_summary"):
+            self.assertEqual([r["name"] for r in self.sheet("c", f"{sheet}_only_variant_candidate")], ["aten::relu"])
+            self.assertEqual(self.sheet("c", f"{sheet}_only_baseline_candidate"), [])
+            self.assertEqual(sorted(r["name"] for r in self.sheet("c", f"{sheet}_intersect_candidate")),
+                             ["aten::add", "aten::mm", "aten::mul"])
+        # the first report is the baseline
+        self.run_command("candidate.xlsx", "baseline.xlsx", "--output_csvs_dir", "d", "-o", "comparison.xlsx", command=compare)
+        turned = {r["type"]: r for r in self.sheet("d", "gpu_timeline")}["busy_time"]
+        self.assertAlmostEqual(float(turned["time ms__baseline_diff"]), base - other)
+        # what differs between the groups
+        for group, files in (("gpu_timeline", {"gpu_timeline.csv"}), ("ops_summary", {"ops_summary.csv"})):
+            self.run_command("baseline.xlsx", "candidate.xlsx", "--sheets", group, "--output_csvs_dir", group, "-o", "x.xlsx",
+                             command=compare)
+            self.assertEqual(set(self.folder(group)), files)
+
     def test_the_name_of_the_python_tool(self):
         alias = self.path("TraceLens_compare_perf_reports_pytorch")
         os.symlink(BINARY, alias)
