@@ -215,6 +215,24 @@ static void deep_stacks_share_their_frames(void **state)
 	fixture_close(&f);
 }
 
+static int stacks_of_a_summary(const tl_tree *tree)
+{
+	tl_error err = TL_ERROR_INIT;
+	tl_analyzer *a;
+	tl_table *t = NULL, *summary = NULL;
+	const tl_summary_options o = {.call_stack = true, .call_stack_debug = true};
+	int code = tl__analyzer_new(&a, tree, &with_stacks, &err);
+	if (code == 0)
+		code = tl__unified_table(&t, a, &err);
+	if (code == 0)
+		code = tl__unified_perf_summary(&summary, t, &o, &err);
+	tl_table_free(summary);
+	tl_table_free(t);
+	tl__analyzer_free(a);
+	assert_int_equal(err.code, code);
+	return code;
+}
+
 static void without_memory_it_fails_cleanly(void **state)
 {
 	(void)state;
@@ -223,32 +241,10 @@ static void without_memory_it_fails_cleanly(void **state)
 	tl_fixture_op(s, "aten::two", HOST, FORWARD_THREAD, 10, 80);
 	launch_kernel(s, FORWARD_THREAD, "b", 11, 5, 1);
 	launch_kernel(s, FORWARD_THREAD, "a", 21, 4, 2);
-	tl_trace trace = {.store = s};
-	tl_tree_options to = {.with_python = true};
-	tl_tree *tree;
-	assert_int_equal(tl_tree_build(&tree, &trace, &to, NULL), 0);
-	for (int64_t n = 0;; n++) {
-		tl_error err = TL_ERROR_INIT;
-		tl_analyzer *a = NULL;
-		tl_table *t = NULL, *summary = NULL;
-		tl_summary_options o = {.call_stack = true, .call_stack_debug = true};
-		tl__alloc_fail_after(n);
-		int code = tl__analyzer_new(&a, tree, &with_stacks, &err);
-		if (code == 0)
-			code = tl__unified_table(&t, a, &err);
-		if (code == 0)
-			code = tl__unified_perf_summary(&summary, t, &o, &err);
-		tl__alloc_fail_after(-1);
-		tl_table_free(summary);
-		tl_table_free(t);
-		tl__analyzer_free(a);
-		if (code == 0)
-			break;
-		assert_int_equal(code, TL_ENOMEM);
-		assert_int_equal(err.code, TL_ENOMEM);
-	}
-	tl_tree_free(tree);
-	tl__store_free(trace.store);
+	fixture f;
+	open_with_python(&f, s, &with_stacks);
+	expect_tree_failures_reported(f.tree, stacks_of_a_summary, 30);
+	fixture_close(&f);
 }
 
 int main(void)

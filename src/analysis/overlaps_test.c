@@ -501,34 +501,28 @@ static tl_store *busy_store(void)
 	return s;
 }
 
+static int overlaps_of_a_summary(const tl_tree *tree)
+{
+	tl_error err = TL_ERROR_INIT;
+	tl_analyzer *a;
+	tl_table *t = NULL, *sheet = NULL;
+	const tl_summary_options o = {.overlap = true, .top = 1};
+	int code = tl__analyzer_new(&a, tree, &with_overlap, &err);
+	if (code == 0)
+		code = tl__launchers(&t, a, &err);
+	if (code == 0)
+		code = tl__ops_unique_args(&sheet, t, &o, &err);
+	tl_table_free(sheet);
+	tl_table_free(t);
+	tl__analyzer_free(a);
+	assert_int_equal(err.code, code);
+	return code;
+}
+
 static void without_memory_it_fails_cleanly(void **state)
 {
 	(void)state;
-	tl_trace trace = {.store = busy_store()};
-	tl_tree *tree;
-	assert_int_equal(tl_tree_build(&tree, &trace, NULL, NULL), 0);
-	for (int64_t n = 0;; n++) {
-		tl_error err = TL_ERROR_INIT;
-		tl_analyzer *a = NULL;
-		tl_table *t = NULL, *sheet = NULL;
-		tl_summary_options o = {.overlap = true, .top = 1};
-		tl__alloc_fail_after(n);
-		int code = tl__analyzer_new(&a, tree, &with_overlap, &err);
-		if (code == 0)
-			code = tl__launchers(&t, a, &err);
-		if (code == 0)
-			code = tl__ops_unique_args(&sheet, t, &o, &err);
-		tl__alloc_fail_after(-1);
-		tl_table_free(sheet);
-		tl_table_free(t);
-		tl__analyzer_free(a);
-		if (code == 0)
-			break;
-		assert_int_equal(code, TL_ENOMEM);
-		assert_int_equal(err.code, TL_ENOMEM);
-	}
-	tl_tree_free(tree);
-	tl__store_free(trace.store);
+	expect_failed_allocations_reported(busy_store(), overlaps_of_a_summary, 30);
 }
 
 static void of_one_event_without_memory(void **state)

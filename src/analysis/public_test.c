@@ -464,16 +464,7 @@ static void modules_above_kernels_without_memory(void **state)
 	(void)state;
 	fixture f;
 	open_model(&f, true);
-	int code = TL_ENOMEM;
-	int64_t n = 0;
-	for (; code != 0 && n < 100000; n++) {
-		tl__alloc_fail_after(n);
-		code = kernels_of_a_tree(f.tree);
-		tl__alloc_fail_after(-1);
-		assert_true(code == 0 || code == TL_ENOMEM);
-	}
-	assert_int_equal(code, 0);
-	assert_true(n > 50);
+	expect_tree_failures_reported(f.tree, kernels_of_a_tree, 50);
 	fixture_close(&f);
 }
 
@@ -587,17 +578,8 @@ static void every_failed_allocation_is_reported(void **state)
 {
 	(void)state;
 	fixture f;
-	int code = TL_ENOMEM;
-	int64_t n = 0;
 	open_model(&f, true);
-	for (; code != 0 && n < 100000; n++) {
-		tl__alloc_fail_after(n);
-		code = every_table(f.tree);
-		tl__alloc_fail_after(-1);
-		assert_true(code == 0 || code == TL_ENOMEM);
-	}
-	assert_int_equal(code, 0);
-	assert_true(n > 100);
+	expect_tree_failures_reported(f.tree, every_table, 100);
 	fixture_close(&f);
 }
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "perf/args.h"
-#include "util/alloc.h"
+#include "util/no_memory.h"
 
 /** JSON text as a value; NULL stays NULL: the event has no such key. */
 static inline const tl_value *parse(tl_arena *arena, const char *text)
@@ -17,20 +17,26 @@ static inline const tl_value *parse(tl_arena *arena, const char *text)
 	return value;
 }
 
+typedef struct model_evaluation {
+	const tl_perf_model *model;
+	const tl_perf_input *in;
+} model_evaluation;
+
+static inline int evaluate_model(void *evaluation)
+{
+	const model_evaluation *e = evaluation;
+	tl_arena arena = {0};
+	tl_perf_result r;
+	int code = e->model->eval(e->in, &arena, &r);
+	tl__arena_free(&arena);
+	return code;
+}
+
 /** Lets every allocation of an evaluation fail in turn: the model says so; it neither crashes nor leaks. */
 static inline void assert_survives_no_memory(const tl_perf_model *model, const tl_perf_input *in)
 {
-	int code = TL_ENOMEM;
-	for (int64_t k = 0; code && k < 100; k++) {
-		tl_arena arena = {0};
-		tl_perf_result r;
-		tl__alloc_fail_after(k);
-		code = model->eval(in, &arena, &r);
-		tl__alloc_fail_after(-1);
-		assert_true(code == 0 || code == TL_ENOMEM);
-		tl__arena_free(&arena);
-	}
-	assert_int_equal(code, 0);
+	model_evaluation e = {model, in};
+	(void)fail_each_allocation(evaluate_model, &e);
 }
 
 #endif

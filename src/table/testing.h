@@ -15,6 +15,7 @@
 
 #include "table/csv.h"
 #include "table/table.h"
+#include "util/no_memory.h"
 
 /** Marks an empty cell in put_ints. */
 #define EMPTY INT64_MIN

@@ -11,6 +11,7 @@
 
 #include "timeline/overlap.h"
 #include "trace/store_fixture.h"
+#include "util/no_memory.h"
 
 enum { MAX = 400 };
 
@@ -251,27 +252,25 @@ static void a_busy_stream_does_not_slow_its_own_events(void **state)
 	free(owners);
 }
 
+static int index_and_find(void *of)
+{
+	scene *x = of;
+	tl_overlap_index *index;
+	tl_overlap_rows found = {0};
+	int code = tl__overlap_index_new(&index, x->s, x->rows, x->owners, x->n);
+	if (code == 0)
+		code = tl__overlap_find(&found, index, x->s, x->rows[3], TL_OVERLAP_NO_OWNER);
+	TL_VEC_FREE(&found);
+	tl__overlap_index_free(index);
+	return code;
+}
+
 static void without_memory_it_fails_cleanly(void **state)
 {
 	scene *x = *state;
 	for (size_t i = 0; i < 20; i++)
 		add(x, (double)i, 30, i, TL_OVERLAP_NO_OWNER);
-	for (int64_t n = 0;; n++) {
-		tl_overlap_index *index;
-		tl_overlap_rows found = {0};
-		tl__alloc_fail_after(n);
-		int code = tl__overlap_index_new(&index, x->s, x->rows, x->owners, x->n);
-		if (code == 0)
-			code = tl__overlap_find(&found, index, x->s, x->rows[3], TL_OVERLAP_NO_OWNER);
-		tl__alloc_fail_after(-1);
-		TL_VEC_FREE(&found);
-		tl__overlap_index_free(index);
-		if (code == 0) {
-			assert_true(n > 3);
-			break;
-		}
-		assert_int_equal(code, TL_ENOMEM);
-	}
+	assert_true(fail_each_allocation(index_and_find, x) > 3);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

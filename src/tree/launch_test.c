@@ -477,22 +477,7 @@ static void out_of_memory(void **state)
 		tl_fixture_flow(s, TL_KIND_FWDBWD, 'f', (tl_id)i, 1, 1, 5);
 		tl_fixture_python(s, "f", 1, 1, 0, 500, (tl_id)(200 - i), NONE);
 	}
-	f.trace.store = s;
-	tl_tree_options options = {.with_python = true};
-	int failures = 0, code;
-	do {
-		tl_error err = TL_ERROR_INIT;
-		tl__alloc_fail_after(failures++);
-		code = tl_tree_build(&f.tree, &f.trace, &options, &err);
-		tl__alloc_fail_after(-1);
-		if (code < 0) {
-			assert_int_equal(code, TL_ENOMEM);
-			assert_int_equal(err.code, TL_ENOMEM);
-			assert_null(f.tree);
-		}
-	} while (code < 0 && failures < 10000);
-	assert_int_equal(code, 0);
-	assert_true(failures > 30);
+	tl_fixture_fail_to_build(&f, (tl_tree_options){.with_python = true}, 30);
 	tl_fixture_check(&f);
 	tl_fixture_free(&f);
 }

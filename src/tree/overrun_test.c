@@ -126,14 +126,7 @@ static void failing_allocations(void **state)
 	KERNEL(7, 0, 5000, TL_ID_NONE);
 	KERNEL(7, 20, 5000, TL_ID_NONE);
 	KERNEL(7, 10, 10, TL_ID_NONE);
-	f.trace.store = f.store;
-	int code = TL_ENOMEM;
-	for (int64_t n = 0; code == TL_ENOMEM; n++) {
-		tl__alloc_fail_after(n);
-		code = tl_tree_build(&f.tree, &f.trace, &(tl_tree_options){.clip_stream_overruns = true}, NULL);
-		tl__alloc_fail_after(-1);
-	}
-	assert_int_equal(code, 0);
+	tl_fixture_fail_to_build(&f, (tl_tree_options){.clip_stream_overruns = true}, 3);
 	/* 0..10, and the last has no next */
 	assert_int_equal(tl_fixture_findings(&f, TL_HEALTH_CLIPPED_OVERRUN), 1);
 	tl_fixture_free(&f);

@@ -127,15 +127,7 @@ static void failing_allocations(void **state)
 	PY("caller", 0, 100);
 	PY("wait", 10, 5000);
 	OP(20, 10);
-	f.trace.store = f.store;
-	int code = TL_ENOMEM;
-	for (int64_t n = 0; code == TL_ENOMEM; n++) {
-		tl__alloc_fail_after(n);
-		code = tl_tree_build(&f.tree, &f.trace, NULL, NULL);
-		tl__alloc_fail_after(-1);
-		assert_int_equal(f.tree == NULL, code != 0);
-	}
-	assert_int_equal(code, 0);
+	tl_fixture_fail_to_build(&f, (tl_tree_options){0}, 3);
 	assert_int_equal(tl_fixture_findings(&f, TL_HEALTH_OVERLONG_PYTHON), 1);
 	tl_fixture_free(&f);
 }

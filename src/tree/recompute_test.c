@@ -84,6 +84,15 @@ static void test_trees_without_frames(void **state)
 	}
 }
 
+static int mark(void *tree)
+{
+	tl_error err = TL_ERROR_INIT;
+	int code = tl_tree_mark_recompute(tree, NULL, NULL, &err);
+	assert_int_equal(err.code, code);
+	assert_int_equal(tl__tree_is_recompute(tree, 4), code == 0);
+	return code;
+}
+
 static void test_without_memory(void **state)
 {
 	(void)state;
@@ -91,15 +100,7 @@ static void test_without_memory(void **state)
 	tl_fixture_new(&f);
 	fill(f.store);
 	tl_fixture_build(&f, true);
-	int code = TL_ENOMEM;
-	for (int64_t n = 0; code < 0; n++) {
-		tl_error err = TL_ERROR_INIT;
-		tl__alloc_fail_after(n);
-		code = tl_tree_mark_recompute(f.tree, NULL, NULL, &err);
-		tl__alloc_fail_after(-1);
-		assert_int_equal(err.code, code);
-		assert_int_equal(tl__tree_is_recompute(f.tree, 4), code == 0);
-	}
+	assert_true(fail_each_allocation(mark, f.tree) > 0);
 	tl_fixture_free(&f);
 }
 

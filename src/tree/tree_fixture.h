@@ -11,6 +11,7 @@
 
 #include "trace/store_fixture.h"
 #include "tree/tree.h"
+#include "util/no_memory.h"
 
 /** A store and its tree; zero-initialise, fill `store`, build, free. */
 typedef struct tl_fixture {
@@ -32,6 +33,29 @@ static inline void tl_fixture_build(tl_fixture *f, bool with_python)
 	assert_int_equal(tl_tree_build(&f->tree, &f->trace, &options, NULL), 0);
 	if (!f->tree) /* tells the compiler what the line above has checked */
 		abort();
+}
+
+typedef struct tl_fixture_build_work {
+	tl_fixture *f;
+	tl_tree_options options;
+} tl_fixture_build_work;
+
+static inline int tl_fixture_try_to_build(void *of)
+{
+	tl_fixture_build_work *w = of;
+	tl_error err = TL_ERROR_INIT;
+	int code = tl_tree_build(&w->f->tree, &w->f->trace, &w->options, &err);
+	assert_int_equal(err.code, code);
+	assert_int_equal(w->f->tree == NULL, code != 0);
+	return code;
+}
+
+/** Builds as above, after more than `least` failures for want of memory. */
+static inline void tl_fixture_fail_to_build(tl_fixture *f, tl_tree_options options, int64_t least)
+{
+	tl_fixture_build_work w = {f, options};
+	f->trace.store = f->store;
+	assert_true(fail_each_allocation(tl_fixture_try_to_build, &w) > least);
 }
 
 static inline void tl_fixture_free(tl_fixture *f)
