@@ -15,8 +15,8 @@ typedef struct core_comparison {
 static PyObject *raise_value(int code, PyObject *text)
 {
 	PyObject *reason = PyUnicode_FromString(tl_code_name(code));
-	PyObject *error = text ? PyObject_CallFunctionObjArgs(PyExc_ValueError, text, NULL) : NULL;
-	if (reason && error && PyObject_SetAttrString(error, "reason", reason) == 0)
+	PyObject *error = text && reason ? PyObject_CallFunctionObjArgs(PyExc_ValueError, text, NULL) : NULL;
+	if (error && PyObject_SetAttrString(error, "reason", reason) == 0)
 		PyErr_SetObject(PyExc_ValueError, error);
 	Py_XDECREF(error);
 	Py_XDECREF(reason);
