@@ -29,11 +29,6 @@ void tl__analyzer_free(tl_analyzer *a);
 
 /** Whether the trace has no host operations at all (spec 02 section 6 step 6). */
 bool tl__analyzer_gpu_only(const tl_analyzer *a);
-/**
- * `total_time` of the default timeline in ps (base of "percent of total time"). With detect_recompute that of
- * what is no recompute, if there is any (fault 7 of spec 02, "reference, for now").
- */
-tl_time tl__analyzer_total_time(const tl_analyzer *a);
 
 /** Sheet families in the order of their sheets, those of registered models last. Belongs to the analyser. */
 const char *const *tl__analyzer_sheets(const tl_analyzer *a, size_t *n);

@@ -282,11 +282,6 @@ bool tl__analyzer_gpu_only(const tl_analyzer *a)
 	return a->gpu_only;
 }
 
-tl_time tl__analyzer_total_time(const tl_analyzer *a)
-{
-	return a->total_time;
-}
-
 /* ---- registered models ---- */
 
 /* What was looked up stays as it was found, so that no table contradicts another one. */
