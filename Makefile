@@ -37,6 +37,9 @@ demo-compare: all ## make a slower variant of that trace and compare the two (do
 	@echo
 	$(BUILD)/tracelens compare $(BUILD)/demo/baseline.json.gz $(BUILD)/demo/variant.json.gz --names baseline variant \
 		-o $(BUILD)/demo/comparison.xlsx --output_csvs_dir $(BUILD)/demo/comparison
+	@echo
+	$(BUILD)/tracelens report $(BUILD)/demo/variant.json.gz --comparison_json_path $(BUILD)/demo/baseline.json.gz \
+		--output_csvs_dir $(BUILD)/demo/inline
 
 check: demo test ## the demo, then every test
 

@@ -209,6 +209,16 @@ static void put_left_out(summary *s, const tl_report_comparison *c)
 	plain(s);
 }
 
+/* Rows come by difference: those without one are at the end. */
+static size_t count_changes(const tl_table *largest)
+{
+	ptrdiff_t delta = tl_table_find_column(largest, TL_INLINE_DELTA);
+	size_t n = 0;
+	while (n < tl_table_rows(largest) && tl_table_double(largest, (size_t)delta, n) != 0)
+		n++;
+	return n;
+}
+
 static void put_comparison(summary *s)
 {
 	static const tl_text_column columns[] = {{"name", "Largest differences", 0},
@@ -236,8 +246,9 @@ static void put_comparison(summary *s)
 	}
 	put_sums(s, &c);
 	put_left_out(s, &c);
-	if (tl_table_rows(c.largest) && c.gpu_time[0] + c.gpu_time[1])
-		put_table(s, c.largest, s->width < 60 ? narrow : columns, s->width < 60 ? 3 : 5, (size_t)s->top);
+	size_t n = count_changes(c.largest), most = (size_t)s->top;
+	if (n)
+		put_table(s, c.largest, s->width < 60 ? narrow : columns, s->width < 60 ? 3 : 5, n < most ? n : most);
 }
 
 /* ---- health ---- */
