@@ -112,7 +112,7 @@ static inline uint32_t tl__json_mask_number_end(const char *p, uint32_t *other)
 	*other = (uint32_t)_mm_movemask_epi8(digit) ^ 0xffff;
 	return (uint32_t)_mm_movemask_epi8(number) ^ 0xffff;
 }
-/* Whether the first n bytes of both are equal; n up to 48, both readable that far and 16 bytes more. */
+/* Whether the first n bytes of both are equal; both are readable that far and 16 bytes more. Stops at the first difference. */
 static inline bool tl__json_same(const char *a, const char *b, unsigned n)
 {
 	for (;; a += 16, b += 16, n -= 16) {

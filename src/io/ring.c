@@ -7,8 +7,8 @@
 
 #include "util/alloc.h"
 
-/* One block with the reader, one about to be taken, the others being filled. */
-#define BLOCKS_THREADED 4
+/* One block with the reader, one about to be taken, two whose events are being stored, the others being filled. */
+#define BLOCKS_THREADED 6
 /* The reader may hold one while it asks for the next. */
 #define BLOCKS_SINGLE 2
 
@@ -22,6 +22,9 @@ struct tl_ring {
 	tl_ring_block *unused[BLOCKS_THREADED]; /* a stack: the block that was used last is warm */
 	tl_ring_block *filled[BLOCKS_THREADED]; /* a queue */
 	unsigned n_unused, n_filled, first_filled;
+
+	tl_source_task *first_task, *last_task; /* posted, none of them begun */
+	bool running;                           /* a task is */
 
 	bool threaded;
 	bool stop;
@@ -63,31 +66,76 @@ static void note_state(tl_ring *ring)
 	}
 }
 
+/* The lock is held before and after, not meanwhile. */
+static void fill_next(tl_ring *ring)
+{
+	tl_ring_block *block = ring->unused[--ring->n_unused];
+	pthread_mutex_unlock(&ring->lock);
+
+	tl_error error = TL_ERROR_INIT;
+	int64_t end = fill(ring->decoder, block, &error);
+
+	pthread_mutex_lock(&ring->lock);
+	note_state(ring);
+	ring->end = end;
+	if (end < 0)
+		ring->error = error;
+	if (block->n)
+		ring->filled[(ring->first_filled + ring->n_filled++) % BLOCKS_THREADED] = block;
+}
+
+/* One task at a time, so that they keep their order whichever thread runs them. */
+static bool can_run(const tl_ring *ring)
+{
+	return ring->first_task && !ring->running;
+}
+
+static void run_task(tl_ring *ring)
+{
+	tl_source_task *task = ring->first_task;
+	ring->first_task = task->next;
+	ring->running = true;
+	pthread_mutex_unlock(&ring->lock);
+
+	task->run(task);
+
+	pthread_mutex_lock(&ring->lock);
+	task->done = true;
+	ring->running = false;
+}
+
+/* The reader cannot go on: it does what there is to do meanwhile, or waits for the other thread. */
+static void help_or_wait(tl_ring *ring)
+{
+	if (can_run(ring)) {
+		run_task(ring);
+		if (ring->first_task && ring->filler_waits)
+			pthread_cond_signal(&ring->can_fill);
+		return;
+	}
+	ring->reader_waits = true;
+	pthread_cond_wait(&ring->can_read, &ring->lock);
+	ring->reader_waits = false;
+}
+
 static void *filler(void *user)
 {
 	tl_ring *ring = user;
 
 	pthread_mutex_lock(&ring->lock);
-	while (ring->end > 0 && !ring->stop) {
-		if (!ring->n_unused) {
+	while (!ring->stop) {
+		bool can_fill = ring->n_unused && ring->end > 0;
+		/* a reader without text comes first */
+		if (can_run(ring) && (ring->n_filled || !can_fill)) {
+			run_task(ring);
+		} else if (can_fill) {
+			fill_next(ring);
+		} else {
 			ring->filler_waits = true;
 			pthread_cond_wait(&ring->can_fill, &ring->lock);
 			ring->filler_waits = false;
 			continue;
 		}
-		tl_ring_block *block = ring->unused[--ring->n_unused];
-		pthread_mutex_unlock(&ring->lock);
-
-		tl_error error = TL_ERROR_INIT;
-		int64_t end = fill(ring->decoder, block, &error);
-
-		pthread_mutex_lock(&ring->lock);
-		note_state(ring);
-		ring->end = end;
-		if (end < 0)
-			ring->error = error;
-		if (block->n)
-			ring->filled[(ring->first_filled + ring->n_filled++) % BLOCKS_THREADED] = block;
 		if (ring->reader_waits)
 			pthread_cond_signal(&ring->can_read);
 	}
@@ -183,11 +231,8 @@ int tl__ring_take(tl_ring *ring, tl_ring_block **out, tl_error *err)
 	if (!ring->threaded)
 		return take_single(ring, out, err);
 	pthread_mutex_lock(&ring->lock);
-	while (!ring->n_filled && ring->end > 0) {
-		ring->reader_waits = true;
-		pthread_cond_wait(&ring->can_read, &ring->lock);
-		ring->reader_waits = false;
-	}
+	while (!ring->n_filled && ring->end > 0)
+		help_or_wait(ring);
 	if (ring->n_filled) {
 		*out = ring->filled[ring->first_filled];
 		ring->first_filled = (ring->first_filled + 1) % BLOCKS_THREADED;
@@ -209,6 +254,34 @@ void tl__ring_give(tl_ring *ring, tl_ring_block *block)
 	ring->unused[ring->n_unused++] = block;
 	if (ring->filler_waits)
 		pthread_cond_signal(&ring->can_fill);
+	pthread_mutex_unlock(&ring->lock);
+}
+
+bool tl__ring_is_threaded(const tl_ring *ring)
+{
+	return ring->threaded;
+}
+
+void tl__ring_post(tl_ring *ring, tl_source_task *task)
+{
+	task->done = false;
+	task->next = NULL;
+	pthread_mutex_lock(&ring->lock);
+	if (ring->first_task)
+		ring->last_task->next = task;
+	else
+		ring->first_task = task;
+	ring->last_task = task;
+	if (ring->filler_waits)
+		pthread_cond_signal(&ring->can_fill);
+	pthread_mutex_unlock(&ring->lock);
+}
+
+void tl__ring_wait(tl_ring *ring, tl_source_task *task)
+{
+	pthread_mutex_lock(&ring->lock);
+	while (!task->done)
+		help_or_wait(ring);
 	pthread_mutex_unlock(&ring->lock);
 }
 

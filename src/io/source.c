@@ -94,19 +94,14 @@ int tl__source_open_memory(tl_source **out, const void *data, size_t size, bool 
 	return open_input(out, input, threaded, err);
 }
 
-static void give_back(tl_source *source)
-{
-	if (source->block)
-		tl__ring_give(source->ring, source->block);
-	source->block = NULL;
-}
-
 int64_t tl__source_read(tl_source *source, void *out, size_t size, tl_error *err)
 {
 	size_t left;
 
-	if (source->block && source->used == source->block->n)
-		give_back(source);
+	if (source->block && source->used == source->block->n) {
+		tl__ring_give(source->ring, source->block);
+		source->block = NULL;
+	}
 	if (!source->block) {
 		int more = tl__ring_take(source->ring, &source->block, err);
 		if (more <= 0)
@@ -146,31 +141,69 @@ static int widen(tl_source *source, const uint8_t *kept, size_t keep, const tl_r
 	return 0;
 }
 
-int64_t tl__source_next(tl_source *source, size_t keep, char **out, tl_error *err)
+int64_t tl__source_advance(tl_source *source, size_t keep, char **out, tl_source_block **before, tl_error *err)
 {
 	tl_ring_block *block;
 	uint8_t *kept = source->window ? source->window + (source->window_size - keep) : NULL;
 	int more = tl__ring_take(source->ring, &block, err);
 	size_t n = more > 0 ? block->n : 0;
 
+	*before = NULL;
 	source->window = kept;
 	if (more > 0 && keep <= TL_RING_HEAD) {
 		source->window = block->bytes - keep;
 		if (kept)
 			memcpy(source->window, kept, keep);
-		give_back(source);
+		*before = source->block;
 		source->block = block;
 	} else if (more > 0) {
 		int code = widen(source, kept, keep, block, err);
 		tl__ring_give(source->ring, block);
-		if (code < 0) /* the bytes of the block are lost: the caller gives up */
+		if (code < 0) { /* the bytes of the block are lost: the caller gives up */
 			more = code, n = 0;
-		else
-			give_back(source);
+		} else {
+			*before = source->block;
+			source->block = NULL;
+		}
 	}
 	source->window_size = keep + n;
 	*out = (char *)source->window;
 	return more > 0 ? (int64_t)n : more;
+}
+
+void tl__source_give(tl_source *source, tl_source_block *block)
+{
+	tl__ring_give(source->ring, block);
+}
+
+bool tl__source_in_block(const tl_source *source)
+{
+	return source->block != NULL;
+}
+
+bool tl__source_is_threaded(const tl_source *source)
+{
+	return tl__ring_is_threaded(source->ring);
+}
+
+void tl__source_post(tl_source *source, tl_source_task *task)
+{
+	tl__ring_post(source->ring, task);
+}
+
+void tl__source_wait(tl_source *source, tl_source_task *task)
+{
+	tl__ring_wait(source->ring, task);
+}
+
+int64_t tl__source_next(tl_source *source, size_t keep, char **out, tl_error *err)
+{
+	tl_source_block *before;
+	int64_t n = tl__source_advance(source, keep, out, &before, err);
+
+	if (before)
+		tl__ring_give(source->ring, before);
+	return n;
 }
 
 void tl__source_state(const tl_source *source, tl_source_state *out)

@@ -43,6 +43,33 @@ int64_t tl__source_read(tl_source *source, void *out, size_t size, tl_error *err
  * bytes.
  */
 int64_t tl__source_next(tl_source *source, size_t keep, char **out, tl_error *err);
+/**
+ * The same for a reader with threads of its own that are still at work in the window before: the block in which it lies
+ * is not used again before it is given back with tl__source_give. `*before` is that block, or NULL: the window did not
+ * move (at the end), there was none, or it lay in memory that the next window may use (tl__source_in_block).
+ */
+typedef struct tl_ring_block tl_source_block;
+int64_t tl__source_advance(tl_source *source, size_t keep, char **out, tl_source_block **before, tl_error *err);
+/** Gives a block of tl__source_advance back; from any thread if the source is threaded. */
+void tl__source_give(tl_source *source, tl_source_block *block);
+/** Whether the window lies in a block of its own, so that it stays as it is when the source moves on. */
+bool tl__source_in_block(const tl_source *source);
+/** Whether a second thread unpacks. */
+bool tl__source_is_threaded(const tl_source *source);
+
+/** Work for the source's thread, or for a reader who would have to wait; embed it in what it is about and set `run`. */
+typedef struct tl_source_task {
+	void (*run)(struct tl_source_task *task);
+	struct tl_source_task *next; /* the source's */
+	bool done;                   /* the source's */
+} tl_source_task;
+/**
+ * Hands a task to the thread of a threaded source; tasks are run one at a time, in order. Each must be waited for
+ * before the source is closed; what it has written can be read then.
+ */
+void tl__source_post(tl_source *source, tl_source_task *task);
+void tl__source_wait(tl_source *source, tl_source_task *task);
+
 /** Readable bytes behind a window of tl__source_next, for wide loads. */
 #define TL_SOURCE_PAD ((size_t)64)
 /** Valid at any time; final once tl__source_read returned 0. */

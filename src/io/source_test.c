@@ -719,6 +719,66 @@ static void windows_grow_as_needed(void **state)
 	free(large.v);
 }
 
+typedef struct copy_task {
+	tl_source_task task;
+	tl_source *source;
+	tl_source_block *block;
+	const char *window;
+	size_t n;
+	bytes *out;
+} copy_task;
+
+static void copy_window(tl_source_task *task)
+{
+	copy_task *copy = (copy_task *)task;
+	memcpy(copy->out->v + copy->out->n, copy->window, copy->n);
+	copy->out->n += copy->n;
+	tl__source_give(copy->source, copy->block);
+}
+
+/* The window before stays as it is until its block was given back; tasks are run in order. */
+static void tasks_beside_the_reader(void **state)
+{
+	enum { UNDER_WAY = 2 };
+	bytes large = test_text(10000000, 2), out = {.v = malloc(large.n)};
+	copy_task tasks[UNDER_WAY] = {0};
+	char *window = NULL, *before;
+	size_t posted = 0, n_before;
+	int64_t got = 0;
+	tl_source_block *block;
+	tl_source *s;
+
+	(void)state;
+	assert_int_equal(tl__source_open_memory(&s, large.v, large.n, true, NULL), 0);
+	assert_true(tl__source_is_threaded(s));
+	assert_false(tl__source_in_block(s));
+	for (;;) {
+		before = window, n_before = (size_t)got;
+		got = tl__source_advance(s, 0, &window, &block, NULL);
+		if (got <= 0)
+			break;
+		assert_true(tl__source_in_block(s));
+		assert_int_equal(block != NULL, before != NULL);
+		if (!block)
+			continue;
+		copy_task *copy = &tasks[posted % UNDER_WAY];
+		if (posted >= UNDER_WAY)
+			tl__source_wait(s, &copy->task);
+		*copy = (copy_task){{.run = copy_window}, s, block, before, n_before, &out};
+		tl__source_post(s, &copy->task);
+		posted++;
+	}
+	assert_int_equal(got, 0);
+	assert_null(block); /* the last window stays where it is */
+	for (size_t i = 0; i < UNDER_WAY; i++)
+		tl__source_wait(s, &tasks[i].task);
+	assert_int_equal(out.n + n_before, large.n);
+	assert_memory_equal(out.v, large.v, out.n);
+	tl__source_close(s);
+	free(out.v);
+	free(large.v);
+}
+
 static void no_memory(void **state)
 {
 	(void)state;
@@ -769,6 +829,7 @@ int main(void)
 		cmocka_unit_test_teardown(close_in_mid_stream, reset),
 		cmocka_unit_test_teardown(close_while_a_pipe_is_silent, reset),
 		cmocka_unit_test_teardown(windows_grow_as_needed, reset),
+		cmocka_unit_test_teardown(tasks_beside_the_reader, reset),
 		cmocka_unit_test_teardown(no_memory, reset),
 	};
 	signal(SIGPIPE, SIG_IGN);

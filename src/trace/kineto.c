@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "trace/kineto_pipeline.h"
 #include "trace/kineto_window.h"
 #include "trace/raw.h"
 #include "util/error.h"
@@ -30,9 +31,19 @@ static int64_t here(const tl_kineto *k)
 	return tl__kineto_offset(k, k->p);
 }
 
+/* Whether the store could be had shows at the end of the list (see read_events). */
 static void note(tl_kineto *k, tl_health_kind kind, const char *detail)
 {
-	tl__health_add(&k->store->health, kind, here(k), TL_ROW_NONE, 0, detail);
+	if (tl__kineto_drain(k) == 0)
+		tl__health_add(&k->store->health, kind, here(k), TL_ROW_NONE, 0, detail);
+}
+
+/* The file ends in the middle; counted once. The store must be had already. */
+static void note_truncated(tl_kineto *k)
+{
+	if (!k->store->truncated)
+		note(k, TL_HEALTH_TRUNCATED, NULL);
+	k->store->truncated = true;
 }
 
 /* ---- events ---- */
@@ -40,7 +51,7 @@ static void note(tl_kineto *k, tl_health_kind kind, const char *detail)
 /* Keeps the text of the row that was just added, where that is wanted. */
 static int keep_text(tl_kineto *k, const char *text, size_t n)
 {
-	return k->store->raw ? tl__raw_add(k->store->raw, text, n) : 0;
+	return k->raw ? tl__raw_add(k->raw, text, n) : 0;
 }
 
 /*
@@ -80,6 +91,7 @@ static int resynchronise(tl_kineto *k)
  */
 static int skip_unreadable(tl_kineto *k, const char *detail)
 {
+	TL_TRY(tl__kineto_drain(k));
 	TL_TRY(tl__kineto_add_empty(k, TL_HEALTH_UNREADABLE_EVENT, here(k), detail));
 	TL_TRY(keep_text(k, "", 0));
 	int is = resynchronise(k);
@@ -98,21 +110,27 @@ static int end_in_event(tl_kineto *k)
 			if (is == TL_BOUNDARY_EVENT || is == TL_BOUNDARY_LIST)
 				return skip_unreadable(k, NULL);
 		}
-	k->store->truncated = true;
 	note(k, TL_HEALTH_TRUNCATED, NULL);
+	k->store->truncated = true;
 	k->p = k->scan.end;
 	return 0;
+}
+
+/* An event was read from the text [p, after); `after` of the window is where to go on. */
+static int keep_event(tl_kineto *k, const char *p, const char *after)
+{
+	k->event->offset = here(k);
+	TL_TRY(tl__kineto_put(k));
+	return keep_text(k, p, (size_t)(after - p));
 }
 
 /* The event at `p`, which is `{`; the strict way, else repaired, else left out. Returns as skip_unreadable. */
 static int read_event(tl_kineto *k)
 {
-	tl_kineto_event *event = &k->event;
 	for (;;) {
-		const char *after = tl__kineto_scan(event, &k->keys, &k->scan, k->p);
+		const char *after = tl__kineto_scan(k->event, &k->steps, &k->scratch, &k->scan, k->p);
 		if (after) {
-			TL_TRY(tl__kineto_add(k, event, here(k)));
-			TL_TRY(keep_text(k, k->p, (size_t)(after - k->p)));
+			TL_TRY(keep_event(k, k->p, after));
 			k->p = after;
 			return 0;
 		}
@@ -121,6 +139,7 @@ static int read_event(tl_kineto *k)
 			TL_TRY(tl__kineto_refill(k));
 			continue;
 		}
+		TL_TRY(tl__kineto_drain(k));
 		int repaired = tl__kineto_repair(k, k->p, &after);
 		if (repaired < 0)
 			return repaired;
@@ -129,10 +148,12 @@ static int read_event(tl_kineto *k)
 			continue;
 		}
 		if (repaired == TL_REPAIR_DONE) {
-			tl_json_scan scan = {.end = k->repaired.v + k->repaired.n};
-			if (tl__kineto_scan(event, &k->keys, &scan, k->repaired.v)) {
-				TL_TRY(tl__kineto_add(k, event, here(k)));
-				TL_TRY(keep_text(k, k->repaired.v, k->repaired.n));
+			const char *text = k->repaired.v, *end = text + k->repaired.n;
+			tl_kineto_scratch none = {0};
+			tl_json_scan scan = {.end = end};
+			if (tl__kineto_scan(k->event, &k->steps, &none, &scan, text)) {
+				TL_TRY(keep_event(k, text, end));
+				TL_TRY(tl__kineto_drain(k)); /* the text does not last */
 				k->p = after;
 				return 0;
 			}
@@ -148,6 +169,7 @@ static int read_non_event(tl_kineto *k)
 		tl_json_token token;
 		const char *after = tl__json_scan_value(&k->scan, k->p, &token);
 		if (after && after < k->scan.end) {
+			TL_TRY(tl__kineto_drain(k));
 			TL_TRY(tl__kineto_add_empty(k, TL_HEALTH_NOT_AN_EVENT, here(k), NULL));
 			TL_TRY(keep_text(k, k->p, (size_t)(after - k->p)));
 			k->p = after;
@@ -162,11 +184,7 @@ static int read_non_event(tl_kineto *k)
 	}
 }
 
-/*
- * The events of a list, behind its opening bracket, to behind its closing one. `may_end`: the format lets the
- * bracket be missing at the end of the file (list without a document around it).
- */
-static int read_events(tl_kineto *k, bool may_end)
+static int read_elements(tl_kineto *k, bool may_end)
 {
 	bool comma = true; /* an event may begin here */
 	bool any = false;
@@ -174,9 +192,9 @@ static int read_events(tl_kineto *k, bool may_end)
 		TL_TRY(tl__kineto_skip_blank(k));
 		char c = *k->p;
 		if (tl__kineto_at_end(k)) {
-			if (!may_end && !k->store->truncated) {
-				k->store->truncated = true;
-				note(k, TL_HEALTH_TRUNCATED, NULL);
+			if (!may_end) {
+				TL_TRY(tl__kineto_drain(k));
+				note_truncated(k);
 			}
 			return 0;
 		}
@@ -207,6 +225,16 @@ static int read_events(tl_kineto *k, bool may_end)
 		any = true;
 		comma = next > 0;
 	}
+}
+
+/*
+ * The events of a list, behind its opening bracket, to behind its closing one. `may_end`: the format lets the
+ * bracket be missing at the end of the file (list without a document around it).
+ */
+static int read_events(tl_kineto *k, bool may_end)
+{
+	TL_TRY(read_elements(k, may_end));
+	return tl__kineto_drain(k);
 }
 
 /* ---- documents ---- */
@@ -362,10 +390,7 @@ static int find_list(tl_kineto *k)
 
 static int end_in_document(tl_kineto *k)
 {
-	if (!k->store->truncated) {
-		k->store->truncated = true;
-		note(k, TL_HEALTH_TRUNCATED, NULL);
-	}
+	note_truncated(k);
 	return 0;
 }
 
@@ -432,18 +457,17 @@ static int read_document(tl_kineto *k, contents *found)
 /* Whether the object at `p` is an event that stands alone (lines of events, no list around them). */
 static int is_lone_event(tl_kineto *k)
 {
-	tl_kineto_event *event = &k->event;
 	tl_json_token key;
 	const char *first = tl__json_blank(k->p + 1);
 	/* a document is known by its first key, without reading on */
 	if (*first != '"' || !tl__json_scan_string(&k->scan, first + 1, &key) || !tl__kineto_is_event_key(key.p, key.n))
 		return 0;
-	while (!tl__kineto_scan(event, &k->keys, &k->scan, k->p)) {
+	while (!tl__kineto_scan(k->event, &k->steps, &k->scratch, &k->scan, k->p)) {
 		if (k->scan.stop < k->scan.end || k->eof || k->scan.end - k->p > LARGEST_METADATA)
 			return 0;
 		TL_TRY(tl__kineto_refill(k));
 	}
-	char phase = tl__kineto_phase(event);
+	char phase = tl__kineto_phase(k->event);
 	return phase && phase != '?';
 }
 
@@ -652,13 +676,17 @@ int tl__kineto_import(tl_store *store, tl_source *source, const tl_trace_options
 	if (!k)
 		return tl__nomem(err);
 	k->store = store;
+	k->raw = store->raw;
 	k->source = source;
 	k->options = options;
 	k->err = err;
 	k->last_track = UINT32_MAX;
 
 	tl__kineto_open_window(k);
-	int code = import(k);
+	int code = tl__kineto_open_pipeline(k);
+	if (code == 0)
+		code = import(k);
+	tl__kineto_close_pipeline(k);
 	if (code == TL_ENOMEM)
 		tl__nomem(err);
 	else if (code == TL_ELIMIT)
@@ -666,7 +694,6 @@ int tl__kineto_import(tl_store *store, tl_source *source, const tl_trace_options
 
 	tl__buf_free(&k->text);
 	tl__buf_free(&k->repaired);
-	tl__free(k->event.scratch);
 	tl__map_free(&k->categories);
 	TL_VEC_FREE(&k->zero);
 	TL_VEC_FREE(&k->far);

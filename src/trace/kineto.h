@@ -2,8 +2,9 @@
 /**
  * @file kineto.h
  * The parts of the Kineto importer: kineto.c reads documents and finds the events, kineto_scan.c
- * reads one well-formed event, kineto_repair.c rewrites a broken one so that it can be read,
- * kineto_event.c puts it into the store, kineto_time.c and kineto_zero.c settle times when all is read.
+ * reads one well-formed event, kineto_repair.c rewrites a broken one so that it can be read, kineto_pipeline.c hands
+ * it to the thread that stores, kineto_event.c puts it into the store, kineto_time.c and kineto_zero.c settle times
+ * when all is read.
  */
 #ifndef TL_TRACE_KINETO_H
 #define TL_TRACE_KINETO_H
@@ -51,38 +52,59 @@ typedef enum tl_kineto_field {
 } tl_kineto_field;
 #define TL_F_BIT(field) (UINT64_C(1) << (field))
 
-/** One event as it stands in the text; tokens point into it. */
+/** One event as it stands in the text; tokens point into it. Read in place by whoever stores it, so no larger than it
+ * must be: TL_EVENT_ROOM bytes while it is scanned, tl__kineto_event_size afterwards. */
 typedef struct tl_kineto_event {
-	uint64_t have; /* TL_F_BIT of each field that is there */
-	tl_json_token field[TL_F_COUNT];
-	uint32_t keys;         /* keys in the event, 0: {} */
+	uint64_t have;         /* TL_F_BIT of each field that is there */
+	int64_t offset;        /* of the event in the unpacked text */
 	uint32_t duplicates;   /* keys that came again */
 	uint32_t big_integers; /* numbers beyond 64 bits, read or not */
 	uint32_t odd_numbers;  /* not written as JSON does */
 	uint32_t no_numbers;   /* begin like a number and are none; they count as missing */
-	/* memory for texts that are made compact while they are read, given by the caller; may be NULL */
-	char *scratch, *scratch_next, *scratch_end;
+	bool empty;            /* {} */
+	uint8_t tokens;
+	uint8_t slot[TL_F_COUNT]; /* which token is that of a field */
+	tl_json_token token[];
 } tl_kineto_event;
+#define TL_EVENT_ROOM (sizeof(tl_kineto_event) + TL_F_COUNT * sizeof(tl_json_token))
+
+static inline size_t tl__kineto_event_size(const tl_kineto_event *event)
+{
+	return sizeof *event + event->tokens * sizeof *event->token;
+}
+/** Token of a field that the event has. */
+static inline const tl_json_token *tl__kineto_token(const tl_kineto_event *event, tl_kineto_field field)
+{
+	return &event->token[event->slot[field]];
+}
+
+/** Memory for texts that are made compact while they are read; {0}: none, they are left as they are. */
+typedef struct tl_kineto_scratch {
+	char *next, *end; /* tokens of the events read so far lie before `next` */
+} tl_kineto_scratch;
 
 /*
- * Keys as they stood in the text before, from behind the comma to the value (`\n      "pid": `). Writers
- * repeat themselves: which key follows which, with which blanks, is nearly always known, and to
- * compare with what is expected is much faster than to find out where a key ends.
+ * What stood between two values of an event before: `,\n      "pid": `, `,"args":{"External id":`, `}}`. Writers repeat
+ * themselves: which of these follows which, with which blanks, is nearly always known, and to compare with what is
+ * expected is much faster than to find out what stands there.
  */
-enum { TL_KEYS = 64, TL_KEY_TEXT = 48 };
-typedef struct tl_kineto_key {
-	char text[TL_KEY_TEXT + 16]; /* zeros behind it */
-	uint8_t n;                   /* bytes of text; 0: never matches */
-	uint8_t field;               /* tl_kineto_field */
-	uint8_t args;                /* a key of args, not of the event */
-	uint8_t next;                /* the key that followed last time */
-} tl_kineto_key;
+enum { TL_STEPS = 128, TL_STEP_TEXT = 80 };
+typedef struct tl_kineto_step {
+	char text[TL_STEP_TEXT + 16]; /* from behind a value, or the brace of the event, to the next value or its end */
+	uint8_t n;                    /* bytes of text; 0: never matches */
+	uint8_t field;                /* tl_kineto_field of the value that follows */
+	bool has_key;                 /* of the event itself */
+	bool opens_args;              /* "args": { is among it */
+	bool from_args, in_args;      /* whether the value before and the one that follows belong to args */
+	bool ends;                    /* the event ends; no value follows */
+	uint8_t next[2];              /* the steps that followed last, the last one first */
+} tl_kineto_step;
 
 /** Zero-initialise. */
-typedef struct tl_kineto_keys {
-	tl_kineto_key key[TL_KEYS]; /* the first two stand for "{" of an event and of args, the third for unknown */
+typedef struct tl_kineto_steps {
+	tl_kineto_step step[TL_STEPS]; /* the first: the brace of an event, the second: all that is not kept */
 	unsigned n;
-} tl_kineto_keys;
+} tl_kineto_steps;
 
 /** Category of an event, remembered by its text as it stands in the file. */
 typedef struct tl_kineto_category {
@@ -111,13 +133,22 @@ typedef struct tl_kineto_span {
 	bool begin;
 } tl_kineto_span;
 
+/* Between what one thread writes and what the other one uses: a cache line, and the one that is fetched with it. */
+#define TL_APART_(line) char apart_##line[128]
+#define TL_APART__(line) TL_APART_(line)
+#define TL_APART TL_APART__(__LINE__)
+typedef struct tl_kineto_pipeline tl_kineto_pipeline;
+
+/* Two threads may be at work: the first half is the scanner's, the second the adder's (trace/kineto_pipeline.h). */
 typedef struct tl_kineto {
 	tl_store *store;
+	struct tl_raw *raw; /* of the store; NULL: texts are not kept */
 	const tl_trace_options *options;
+	tl_source *source;
 	tl_error *err;
+	TL_APART;
 
 	/* the window: text from `p` to `scan.end`, then zeros */
-	tl_source *source;
 	const char *window;
 	const char *p;
 	tl_json_scan scan;
@@ -125,15 +156,18 @@ typedef struct tl_kineto {
 	bool eof;
 	int64_t next_progress; /* ns of the monotonic clock */
 
-	uint32_t document;     /* which document of the file, from 0 */
-	uint64_t events;       /* objects read as events */
-	tl_kineto_event event; /* the one being read */
-	size_t scratch_size;   /* of event.scratch: at least as large as the window */
-	tl_buf text;           /* scratch for unescaped and compacted texts */
-	tl_buf repaired;       /* an event rewritten by tl__kineto_repair */
+	tl_kineto_event *event;    /* where the next one is read to */
+	tl_kineto_scratch scratch; /* at least as large as what is left of the window */
+	tl_buf repaired;           /* an event rewritten by tl__kineto_repair */
+	tl_kineto_pipeline *pipeline;
+	tl_kineto_steps steps;
+	TL_APART;
+
+	uint32_t document; /* which document of the file, from 0 */
+	uint64_t events;   /* objects read as events */
+	tl_buf text;       /* scratch for unescaped and compacted texts */
 
 	/* what the next event most likely shares with the last one */
-	tl_kineto_keys keys;
 	tl_id last_pid, last_tid;
 	uint32_t last_track;
 	tl_kineto_category category[64]; /* by a hash of the text */
@@ -154,7 +188,8 @@ static inline int64_t tl__kineto_offset(const tl_kineto *k, const char *p)
 }
 
 /** Reads a well-formed event at `p`, which is `{`. The place behind it, or NULL (see tl_json_scan). */
-const char *tl__kineto_scan(tl_kineto_event *event, tl_kineto_keys *keys, tl_json_scan *scan, const char *p);
+const char *tl__kineto_scan(tl_kineto_event *event, tl_kineto_steps *steps, tl_kineto_scratch *scratch,
+			    tl_json_scan *scan, const char *p);
 
 typedef enum tl_kineto_repaired {
 	TL_REPAIR_DONE, /* well-formed text is in k->repaired, padded */
@@ -186,7 +221,7 @@ char tl__kineto_phase(const tl_kineto_event *event);
 const char *tl__kineto_plain(tl_kineto *k, const tl_json_token *token, size_t *n);
 
 /** Appends the event as the next row. 0, TL_ENOMEM, TL_ELIMIT. */
-int tl__kineto_add(tl_kineto *k, const tl_kineto_event *event, int64_t offset);
+int tl__kineto_add(tl_kineto *k, const tl_kineto_event *event);
 /** Appends a row for something that is no event. */
 int tl__kineto_add_empty(tl_kineto *k, tl_health_kind why, int64_t offset, const char *detail);
 

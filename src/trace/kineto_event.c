@@ -14,7 +14,7 @@
 static const tl_json_token *field_of(const tl_kineto_event *event, tl_kineto_field field)
 {
 	static const tl_json_token absent = {.type = TL_JSON_ABSENT};
-	return HAS(event, field) ? &event->field[field] : &absent;
+	return HAS(event, field) ? tl__kineto_token(event, field) : &absent;
 }
 
 static void note(tl_kineto *k, tl_health_kind kind, int64_t offset)
@@ -332,7 +332,7 @@ static bool is_known_phase(char phase)
 /* Kind by category and phase: an arrow is no kernel, a counter no operation. */
 static tl_kind kind_of(const tl_kineto_event *event, uint8_t of_category, char phase)
 {
-	if (!event->keys)
+	if (event->empty)
 		return TL_KIND_EMPTY;
 	if (phase == 'M')
 		return TL_KIND_METADATA;
@@ -529,7 +529,7 @@ static void note_doubts(tl_kineto *k, const tl_kineto_event *event, const tl_kin
 		note(k, TL_HEALTH_ODD_NUMBER, offset);
 	for (uint32_t i = 0; i < event->no_numbers; i++)
 		note(k, TL_HEALTH_NOT_A_NUMBER, offset);
-	if (!event->keys) {
+	if (event->empty) {
 		note(k, TL_HEALTH_EMPTY_EVENT, offset);
 		return;
 	}
@@ -542,8 +542,9 @@ static void note_doubts(tl_kineto *k, const tl_kineto_event *event, const tl_kin
 		tl__health_add(health, TL_HEALTH_UNKNOWN_CATEGORY, offset, row, 0, category->text);
 }
 
-int tl__kineto_add(tl_kineto *k, const tl_kineto_event *event, int64_t offset)
+int tl__kineto_add(tl_kineto *k, const tl_kineto_event *event)
 {
+	int64_t offset = event->offset;
 	tl_store *store = k->store;
 	const tl_kineto_category *category;
 	TL_TRY(tl__store_reserve(store));
@@ -555,7 +556,7 @@ int tl__kineto_add(tl_kineto *k, const tl_kineto_event *event, int64_t offset)
 	store->kind[row] = (uint8_t)kind_of(event, category->kind, phase);
 	store->side[row] = UINT32_MAX;
 	k->phases[(uint8_t)phase]++;
-	if (event->duplicates || event->big_integers || event->odd_numbers || event->no_numbers || !event->keys ||
+	if (event->duplicates || event->big_integers || event->odd_numbers || event->no_numbers || event->empty ||
 	    !category->known || !is_known_phase(phase))
 		note_doubts(k, event, category, phase, offset);
 

@@ -90,6 +90,14 @@ static tl_kineto_field find_field(const tl_json_token *key, bool args)
 	return args ? arg_field(text, (uint32_t)n) : event_field(text, (uint32_t)n);
 }
 
+/* What belongs to the event that is being read. */
+typedef struct reader {
+	tl_kineto_event *event;
+	tl_kineto_steps *steps;
+	tl_kineto_scratch *scratch;
+	tl_json_scan *scan;
+} reader;
+
 static const char *fail(tl_json_scan *scan, const char *p)
 {
 	scan->stop = p;
@@ -101,165 +109,212 @@ static const char *fail(tl_json_scan *scan, const char *p)
 	(TL_F_BIT(TL_F_DIMS) | TL_F_BIT(TL_F_TYPES) | TL_F_BIT(TL_F_STRIDES) | TL_F_BIT(TL_F_CONCRETE) | \
 	 TL_F_BIT(TL_F_GRID) | TL_F_BIT(TL_F_BLOCK))
 
-/* A list of such a field, into the event's scratch memory. NULL: read it the usual way. */
-static const char *scan_text(tl_kineto_event *event, const tl_json_scan *scan, const char *p, tl_json_token *token)
+/* A list of such a field, into scratch memory. NULL: read it the usual way. */
+static const char *scan_text(tl_kineto_scratch *scratch, const tl_json_scan *scan, const char *p, tl_json_token *token)
 {
-	char *to = event->scratch_next;
+	char *to = scratch->next;
 	uint8_t flags;
-	if ((size_t)(event->scratch_end - to) < (size_t)(scan->end - p))
+	if ((size_t)(scratch->end - to) < (size_t)(scan->end - p))
 		return NULL;
-	const char *after = tl__json_scan_compact(p, scan->end, &event->scratch_next, &flags);
+	const char *after = tl__json_scan_compact(p, scan->end, &scratch->next, &flags);
 	if (after)
-		*token = (tl_json_token){to, (uint32_t)(event->scratch_next - to), TL_JSON_ARRAY,
+		*token = (tl_json_token){to, (uint32_t)(scratch->next - to), TL_JSON_ARRAY,
 					 (uint8_t)(flags | TL_JSON_COMPACT)};
 	return after;
 }
 
-/* Reads the value of a key and keeps it when `field` is one that is read. */
-static inline const char *scan_field(tl_kineto_event *event, tl_json_scan *scan, const char *p, tl_kineto_field field)
+/* The token of a field, its own when the key comes again. */
+static inline tl_json_token *token_for(tl_kineto_event *event, tl_kineto_field field)
 {
-	tl_json_token ignored, *token = &ignored;
-	if (field < TL_F_COUNT) {
-		token = &event->field[field];
-		event->duplicates += (event->have & TL_F_BIT(field)) != 0;
+	if (event->have & TL_F_BIT(field)) {
+		event->duplicates++;
+	} else {
 		event->have |= TL_F_BIT(field);
+		event->slot[field] = event->tokens++;
 	}
+	return &event->token[event->slot[field]];
+}
+
+/* Reads the value of a key and keeps it when `field` is one that is read. */
+static inline const char *scan_field(reader *r, const char *p, tl_kineto_field field)
+{
+	tl_json_token ignored, *token = field < TL_F_COUNT ? token_for(r->event, field) : &ignored;
 	if (*p == '"')
-		return tl__json_scan_string(scan, p + 1, token);
+		return tl__json_scan_string(r->scan, p + 1, token);
 	if (*p == '[' && field < TL_F_COUNT && (TEXT_FIELDS & TL_F_BIT(field))) {
-		const char *after = scan_text(event, scan, p, token);
+		const char *after = scan_text(r->scratch, r->scan, p, token);
 		if (after)
 			return after;
 	}
-	p = tl__json_scan_value(scan, p, token);
+	p = tl__json_scan_value(r->scan, p, token);
 	if (p && token->type == TL_JSON_NUMBER && token->flags) {
-		event->big_integers += token->flags & TL_JSON_BIG_INTEGER ? 1 : 0;
-		event->odd_numbers += token->flags & TL_JSON_ODD_NUMBER ? 1 : 0;
+		r->event->big_integers += token->flags & TL_JSON_BIG_INTEGER ? 1 : 0;
+		r->event->odd_numbers += token->flags & TL_JSON_ODD_NUMBER ? 1 : 0;
 		if (token->flags & TL_JSON_NO_NUMBER) {
-			event->no_numbers++;
+			r->event->no_numbers++;
 			token->type = TL_JSON_NULL;
 		}
 	}
 	return p;
 }
 
-/* ---- keys ---- */
-
-enum { START_OF_EVENT, START_OF_ARGS, UNKNOWN, FIRST_KEY };
-
-/* The entry for a key that stands at [p, end), made when there is room; UNKNOWN otherwise. */
-static uint8_t remember(tl_kineto_keys *keys, const char *p, const char *end, bool args, tl_kineto_field field)
+/* Forgets the fields of args: a second args replaces the first. */
+static void drop_args(tl_kineto_event *event)
 {
-	size_t n = (size_t)(end - p);
-	if (n > TL_KEY_TEXT)
-		return UNKNOWN;
-	if (keys->n < FIRST_KEY)
-		keys->n = FIRST_KEY;
-	for (unsigned i = FIRST_KEY; i < keys->n; i++)
-		if (keys->key[i].n == n && keys->key[i].args == args && !memcmp(keys->key[i].text, p, n))
-			return (uint8_t)i;
-	if (keys->n == TL_KEYS)
-		return UNKNOWN;
-	tl_kineto_key *key = &keys->key[keys->n];
-	memcpy(key->text, p, n);
-	key->n = (uint8_t)n;
-	key->field = (uint8_t)field;
-	key->args = args;
-	key->next = UNKNOWN;
-	return (uint8_t)keys->n++;
+	tl_kineto_event kept = {0};
+	event->have &= TL_F_BIT(TL_F_EXTERNAL) - 1;
+	/* tokens move to the front in the order in which they stand */
+	for (uint8_t at = 0; at < event->tokens; at++)
+		for (int field = 0; field < TL_F_EXTERNAL; field++)
+			if ((event->have & TL_F_BIT(field)) && event->slot[field] == at) {
+				event->token[kept.tokens] = event->token[at];
+				kept.slot[field] = kept.tokens++;
+			}
+	event->tokens = kept.tokens;
+	memcpy(event->slot, kept.slot, sizeof kept.slot);
 }
 
-/*
- * Reads blanks, `"key"`, colon and blanks at `p`, behind a brace or comma. The place of the value, or NULL.
- * `*at` is the entry of the key before and becomes that of this key.
- */
-static inline const char *scan_key(tl_kineto_keys *keys, tl_json_scan *scan, const char *p, bool args, uint8_t *at,
-				   tl_kineto_field *field)
-{
-	tl_kineto_key *last = &keys->key[*at];
-	const tl_kineto_key *expected = &keys->key[last->next];
-	if (expected->n && tl__json_same(p, expected->text, expected->n)) {
-		*at = last->next;
-		*field = (tl_kineto_field)expected->field;
-		return tl__json_blank(p + expected->n);
-	}
+/* ---- steps from value to value ---- */
 
+enum { START_OF_EVENT, UNKNOWN, FIRST_STEP };
+
+/*
+ * Reads blanks, `"key"`, colon and blanks at `p`. The place of the value, or NULL.
+ */
+static const char *scan_key(reader *r, const char *p, bool args, tl_kineto_field *field)
+{
 	tl_json_token key;
-	const char *start = p;
 	p = tl__json_blank(p);
 	if (*p != '"')
-		return fail(scan, p);
-	p = tl__json_scan_string(scan, p + 1, &key);
+		return fail(r->scan, p);
+	p = tl__json_scan_string(r->scan, p + 1, &key);
 	if (!p)
 		return NULL;
 	p = tl__json_blank(p);
 	if (*p != ':')
-		return fail(scan, p);
-	p = tl__json_blank(p + 1);
+		return fail(r->scan, p);
 	*field = find_field(&key, args);
-	*at = remember(keys, start, p, args, *field);
-	if (last != &keys->key[UNKNOWN])
-		last->next = *at;
-	return p;
+	return tl__json_blank(p + 1);
 }
 
-/* An empty object: `}` behind blanks. */
-static inline const char *scan_empty(const char *p)
+/* Reads what stands at `p`, behind a value or (`start`) the brace of the event, up to the next value or the end. */
+static const char *read_step(reader *r, tl_kineto_step *step, const char *p, bool start)
 {
-	p = tl__json_blank(p);
-	return *p == '}' ? p + 1 : NULL;
-}
-
-static const char *scan_args(tl_kineto_event *event, tl_kineto_keys *keys, tl_json_scan *scan, const char *p)
-{
-	uint8_t at = START_OF_ARGS;
-	event->have &= TL_F_BIT(TL_F_EXTERNAL) - 1; /* a second args replaces the first */
-	const char *empty = scan_empty(++p);
-	if (empty)
-		return empty;
+	bool first = start; /* in its object */
 	for (;;) {
-		tl_kineto_field field;
-		p = scan_key(keys, scan, p, true, &at, &field);
-		if (!p)
-			return NULL;
-		p = scan_field(event, scan, p, field);
-		if (!p)
-			return NULL;
 		p = tl__json_blank(p);
-		if (*p == '}')
+		if (*p == '}' && step->in_args) {
+			step->in_args = first = false;
+			p++;
+			continue;
+		}
+		if (*p == '}') {
+			step->ends = true;
 			return p + 1;
-		if (*p != ',')
-			return fail(scan, p);
+		}
+		if (!first && *p != ',')
+			return fail(r->scan, p);
+		tl_kineto_field field;
+		p = scan_key(r, first ? p : p + 1, step->in_args, &field);
+		if (!p)
+			return NULL;
+		step->has_key |= !step->in_args;
+		step->field = (uint8_t)field;
+		if (field != TL_F_ARGS || *p != '{')
+			return p;
+		step->opens_args = step->in_args = first = true;
 		p++;
 	}
 }
 
-const char *tl__kineto_scan(tl_kineto_event *event, tl_kineto_keys *keys, tl_json_scan *scan, const char *p)
+/* The entry for a step, which stands at [p, end), made when there is room; UNKNOWN otherwise. */
+static uint8_t remember(tl_kineto_steps *steps, const tl_kineto_step *step, const char *p, const char *end)
 {
+	size_t n = (size_t)(end - p);
+	if (n > TL_STEP_TEXT)
+		return UNKNOWN;
+	if (steps->n < FIRST_STEP)
+		steps->n = FIRST_STEP;
+	for (unsigned i = FIRST_STEP; i < steps->n; i++) {
+		const tl_kineto_step *known = &steps->step[i];
+		if (known->n == n && known->from_args == step->from_args && !memcmp(known->text, p, n))
+			return (uint8_t)i;
+	}
+	if (steps->n == TL_STEPS)
+		return UNKNOWN;
+	tl_kineto_step *new = &steps->step[steps->n];
+	*new = *step;
+	memcpy(new->text, p, n);
+	new->n = (uint8_t)n;
+	return (uint8_t)steps->n++;
+}
+
+/* The step at `p` behind that of number `*at`, which becomes its own. `*unknown` is where one that is not kept lies. */
+static const tl_kineto_step *learn_step(reader *r, uint8_t *at, tl_kineto_step *unknown, const char **p, bool in_args)
+{
+	tl_kineto_step *before = &r->steps->step[*at];
+	bool start = *at == START_OF_EVENT;
+	*unknown = (tl_kineto_step){.from_args = in_args, .in_args = in_args, .next = {UNKNOWN, UNKNOWN}};
+	const char *end = read_step(r, unknown, *p, start);
+	if (!end)
+		return NULL;
+	/* what follows the brace of an event, and nothing else, may do without a comma */
+	uint8_t number = start && unknown->ends ? UNKNOWN : remember(r->steps, unknown, *p, end);
+	*p = end;
+	if (*at != UNKNOWN) {
+		before->next[1] = before->next[0];
+		before->next[0] = number;
+	}
+	*at = number;
+	return number == UNKNOWN ? unknown : &r->steps->step[number];
+}
+
+static inline bool stands_at(const char *p, const tl_kineto_step *step)
+{
+	return step->n && tl__json_same(p, step->text, step->n);
+}
+
+/* The next step at `p`, which moves behind it; NULL when there is none. */
+static inline const tl_kineto_step *next_step(reader *r, uint8_t *at, tl_kineto_step *unknown, const char **p,
+					      bool in_args)
+{
+	tl_kineto_step *steps = r->steps->step, *last = &steps[*at];
+	uint8_t expected = last->next[0];
+	if (!stands_at(*p, &steps[expected])) {
+		expected = last->next[1];
+		if (!stands_at(*p, &steps[expected]))
+			return learn_step(r, at, unknown, p, in_args);
+		last->next[1] = last->next[0];
+		last->next[0] = expected;
+	}
+	*at = expected;
+	*p += steps[expected].n;
+	return &steps[expected];
+}
+
+const char *tl__kineto_scan(tl_kineto_event *event, tl_kineto_steps *steps, tl_kineto_scratch *scratch,
+			    tl_json_scan *scan, const char *p)
+{
+	reader r = {event, steps, scratch, scan};
+	tl_kineto_step unknown;
 	uint8_t at = START_OF_EVENT;
+	bool in_args = false;
 	event->have = 0;
-	event->keys = event->duplicates = event->big_integers = event->odd_numbers = event->no_numbers = 0;
-	event->scratch_next = event->scratch;
-	const char *empty = scan_empty(++p);
-	if (empty)
-		return empty;
-	for (;;) {
-		tl_kineto_field field;
-		p = scan_key(keys, scan, p, false, &at, &field);
+	event->empty = true;
+	event->duplicates = event->big_integers = event->odd_numbers = event->no_numbers = 0;
+	event->tokens = 0;
+	for (p++;;) {
+		const tl_kineto_step *step = next_step(&r, &at, &unknown, &p, in_args);
+		if (!step)
+			return NULL;
+		event->empty &= !step->has_key;
+		if (step->opens_args && event->have >= TL_F_BIT(TL_F_EXTERNAL))
+			drop_args(event);
+		if (step->ends)
+			return p;
+		in_args = step->in_args;
+		p = scan_field(&r, tl__json_blank(p), (tl_kineto_field)step->field);
 		if (!p)
 			return NULL;
-		event->keys++;
-		if (field == TL_F_ARGS && *p == '{')
-			p = scan_args(event, keys, scan, p);
-		else
-			p = scan_field(event, scan, p, field);
-		if (!p)
-			return NULL;
-		p = tl__json_blank(p);
-		if (*p == '}')
-			return p + 1;
-		if (*p != ',')
-			return fail(scan, p);
-		p++;
 	}
 }

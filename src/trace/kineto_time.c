@@ -8,7 +8,7 @@
 
 static bool has_value(const tl_kineto_event *event, tl_kineto_field field)
 {
-	return (event->have & TL_F_BIT(field)) && event->field[field].type != TL_JSON_NULL;
+	return (event->have & TL_F_BIT(field)) && tl__kineto_token(event, field)->type != TL_JSON_NULL;
 }
 
 /* Numbers, and strings that hold one. 0 or TL_ENOMEM. */
@@ -52,7 +52,7 @@ static int set_duration(tl_kineto *k, const tl_kineto_event *event, tl_row row, 
 		return 0;
 	}
 	tl_decimal_code code;
-	TL_TRY(read_decimal(k, &code, &ps, &fraction, &event->field[TL_F_DUR]));
+	TL_TRY(read_decimal(k, &code, &ps, &fraction, tl__kineto_token(event, TL_F_DUR)));
 	if (fraction)
 		store->flags[row] |= TL_EVENT_DUR_FRACTION;
 	if (code == TL_DECIMAL_OK && ps >= 0 && ps <= 7 * PS_PER_DAY) {
@@ -79,7 +79,7 @@ static int set_start(tl_kineto *k, const tl_kineto_event *event, tl_row row, cha
 
 	store->start[row] = TL_TIME_NONE;
 	if (event->have & TL_F_BIT(TL_F_TS))
-		TL_TRY(read_decimal(k, &code, &ps, &fraction, &event->field[TL_F_TS]));
+		TL_TRY(read_decimal(k, &code, &ps, &fraction, tl__kineto_token(event, TL_F_TS)));
 	if (fraction)
 		store->flags[row] |= TL_EVENT_TS_FRACTION;
 	if (code == TL_DECIMAL_BAD) {

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "util/alloc.h"
+#include "trace/kineto_pipeline.h"
 #include "util/error.h"
 
 /* An event or value beyond that is not worth the memory. */
@@ -44,11 +44,15 @@ int tl__kineto_refill(tl_kineto *k)
 	if (left > LARGEST_WINDOW)
 		return tl__fail(k->err, TL_EFORMAT, "an event or value of more than 1 GB at byte %llu",
 				(unsigned long long)k->window_offset);
+	if (!tl__source_in_block(k->source)) /* the events of such a window do not survive it */
+		TL_TRY(tl__kineto_drain(k));
 	/* whoever asks reads what is left once more, so at least as much must come: linear time for any size */
 	do {
-		int64_t n = tl__source_next(k->source, size, &window, k->err);
-		if (n < 0)
-			return (int)n;
+		tl_source_block *before;
+		int64_t n = tl__source_advance(k->source, size, &window, &before, k->err);
+		int code = tl__kineto_pass(k, before);
+		if (n < 0 || code < 0)
+			return n < 0 ? (int)n : code;
 		k->eof = n == 0;
 		size += (size_t)n;
 	} while (!k->eof && size < 2 * left);
@@ -56,18 +60,10 @@ int tl__kineto_refill(tl_kineto *k)
 		tl__kineto_open_window(k);
 		return 0;
 	}
-	if (k->scratch_size < size + TL_JSON_PAD) {
-		char *scratch = tl__realloc(k->event.scratch, size + size / 2 + TL_JSON_PAD);
-		if (!scratch)
-			return TL_ENOMEM;
-		k->event.scratch = scratch;
-		k->scratch_size = size + size / 2 + TL_JSON_PAD;
-		k->event.scratch_end = scratch + k->scratch_size - TL_JSON_PAD;
-	}
 	memset(window + size, 0, TL_JSON_PAD);
 	k->window = k->p = window;
 	k->scan.end = window + size;
-	return 0;
+	return tl__kineto_make_scratch(k);
 }
 
 int tl__kineto_skip_blank(tl_kineto *k)
