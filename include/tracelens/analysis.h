@@ -157,6 +157,15 @@ TL_API const char *tl_analyzer_operation(const tl_analyzer *analyzer, size_t ind
 TL_API const char *tl_analyzer_family_of(tl_analyzer *analyzer, const char *name);
 TL_API const char *tl_analyzer_category_of(tl_analyzer *analyzer, const char *name, const char *first_kernel);
 
+/** Events whose model could not make sense of their arguments. */
+typedef struct tl_model_failures {
+	size_t count;
+	tl_row first;    /**< UID of the first of them, or TL_ROW_NONE */
+	const char *why; /**< what its model said, a line that belongs to the analyser; "" when there is none */
+} tl_model_failures;
+/** Those among the events of the table that tl_analyzer_metrics, _family_metrics or _unified made last. */
+TL_API tl_model_failures tl_analyzer_failures(const tl_analyzer *analyzer);
+
 /**
  * Summary of a table of metrics by operation name and parameters, heaviest first (default statistics: mean and sample
  * deviation). TL_EINVAL (not a metrics table), TL_ENOMEM.

@@ -504,6 +504,17 @@ static PyObject *short_kernels(core_analyzer *self, PyObject *args, PyObject *ke
 	return leave(self, code, table, &err);
 }
 
+/* (number, UID of the first or None, what its model said) */
+static PyObject *failures(core_analyzer *self, PyObject *unused)
+{
+	(void)unused;
+	if (!self->analyzer) /* no table was made since the models changed */
+		return Py_BuildValue("(iOs)", 0, Py_None, "");
+	tl_model_failures f = tl_analyzer_failures(self->analyzer);
+	PyObject *first = f.count ? PyLong_FromUnsignedLong(f.first) : Py_NewRef(Py_None);
+	return first ? Py_BuildValue("(nNN)", (Py_ssize_t)f.count, first, core_text(f.why, strlen(f.why))) : NULL;
+}
+
 /* ---- overlaps of single events ---- */
 
 PyObject *core_analyzer_overlapping(core_analyzer *self, tl_row row)
@@ -652,6 +663,10 @@ static PyMethodDef methods[] = {
 	{"unified", (PyCFunction)(void (*)(void))unified, METH_VARARGS | METH_KEYWORDS,
 	 "unified(*, communication=False, overlap=False, events=None)\n--\n\nThe unified table, of all GPU work or of "
 	 "chosen events."},
+	{"failures", (PyCFunction)failures, METH_NOARGS,
+	 "failures()\n--\n\nEvents of the last table of metrics, or unified one, whose model failed: (number, UID of "
+	 "the "
+	 "first or None,\nwhat its model said)."},
 	{"kernel_summary", (PyCFunction)kernel_summary, METH_NOARGS,
 	 "kernel_summary()\n--\n\nKernels by name and operation."},
 	{"collectives", (PyCFunction)collectives, METH_NOARGS,

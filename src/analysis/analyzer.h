@@ -26,6 +26,9 @@ struct tl_analyzer {
 	tl_breakdown breakdown; /* of the default timeline, without a micro-idle threshold; all parts of it */
 
 	tl_models models;        /* built-in and registered ones */
+	/* Events that a model could not read, since one of the two was reset: of tables of metrics and sheets of
+	 * families, and of unified tables, which hold the same events again; and those of the last table. */
+	tl_model_failures sheet_failures, unified_failures, last_failures;
 	tl_error callback_error; /* of the registered model that failed last */
 
 	/* caches; see analyzer.c and perf_cache.c */

@@ -61,6 +61,7 @@ typedef struct builder {
 	tl_table *table;
 	bool backward;
 	bool typed;      /* parameters are values, not their texts */
+	bool counted;    /* the same events are in another sheet, which counts those that failed */
 	uint32_t number; /* of the table, for tl_perf_entry.columns */
 	TL_VEC(tl_row) events;
 	TL_VEC(metric_row) rows;
@@ -193,6 +194,8 @@ static int measure(builder *b)
 		const tl_row *kernels;
 		size_t n;
 		TL_TRY(tl__metrics_of(b->a, row.event, b->backward, &row.metrics, &kernels, &n));
+		if (!b->counted)
+			tl__note_failure(&b->a->sheet_failures, row.event, &row.metrics);
 		if (row.metrics.status != TL_PERF_OK)
 			continue;
 		TL_TRY(tl__kernel_list_add(b->a, b->table, kernels, n, &row.kernels));
@@ -316,7 +319,7 @@ static void builder_free(builder *b)
 static int metrics_table(tl_table **out, tl_analyzer *a, const char *name, const char *sheet, bool backward, part which,
 			 bool for_sheet, tl_error *err)
 {
-	builder b = {.a = a, .backward = backward};
+	builder b = {.a = a, .backward = backward, .counted = backward && for_sheet};
 
 	*out = NULL;
 	b.table = tl__table_new(name, a->strings, 0);

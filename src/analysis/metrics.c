@@ -74,6 +74,17 @@ int tl__metrics_of(tl_analyzer *a, tl_row event, bool backward, tl_metrics *out,
 	return 0;
 }
 
+void tl__note_failure(tl_model_failures *failures, tl_row event, const tl_metrics *metrics)
+{
+	if (metrics->status != TL_PERF_FAILED)
+		return;
+	if (failures->count++)
+		return;
+	const char *why = metrics->entry->result.why;
+	failures->first = event;
+	failures->why = why ? why : "its FLOPs or bytes cannot be told from its arguments";
+}
+
 /* ---- columns of metrics ---- */
 
 static const tl_metrics *at(const tl_metrics *first, size_t stride, size_t row)

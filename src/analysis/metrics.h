@@ -24,6 +24,9 @@ typedef struct tl_metrics {
  */
 int tl__metrics_of(tl_analyzer *a, tl_row event, bool backward, tl_metrics *out, const tl_row **kernels, size_t *n);
 
+/** Counts an event among `failures` when its metrics are those of a model that could not read it. */
+void tl__note_failure(tl_model_failures *failures, tl_row event, const tl_metrics *metrics);
+
 /**
  * Adds `GFLOPS`, `Kernel Time (µs)`, `TFLOPS/s`, `Data Moved (MB)`, `FLOPS/Byte`, `TB/s`, `Compute Spec` and the three
  * roofline columns; but for the kernel time, columns that no row provides are left out. `stride` is the

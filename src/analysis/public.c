@@ -257,6 +257,8 @@ int tl_launchers_by_args(tl_table **out, const tl_table *launchers, const tl_sta
 
 /* ---- metrics ---- */
 
+static const tl_model_failures no_failures = {0, TL_ROW_NONE, ""};
+
 static int check_events(const tl_analyzer *a, const tl_row *events, size_t n, tl_error *err)
 {
 	for (size_t i = 0; i < n; i++)
@@ -274,6 +276,11 @@ static int finish_metrics(tl_table **out, int code, const tl_metrics_options *o,
 	return hand_out(out, code, err);
 }
 
+tl_model_failures tl_analyzer_failures(const tl_analyzer *a)
+{
+	return a->last_failures.count ? a->last_failures : no_failures;
+}
+
 static const tl_metrics_options no_metrics_options;
 
 int tl_analyzer_metrics(tl_table **out, tl_analyzer *a, const tl_row *events, size_t n,
@@ -286,8 +293,10 @@ int tl_analyzer_metrics(tl_table **out, tl_analyzer *a, const tl_row *events, si
 		return tl__fail(err, TL_EINVAL, "a list of events is needed");
 	TL_TRY(check_events(a, events, n, err));
 	a->options.overlap |= o->overlap;
+	a->sheet_failures = no_failures;
 	int code = tl__perf_metrics_of_events(out, a, events, n, o->backward, o->typed_parameters, err);
 	a->options.overlap = overlap;
+	a->last_failures = a->sheet_failures;
 	return finish_metrics(out, code, o, err);
 }
 
@@ -300,8 +309,10 @@ int tl_analyzer_family_metrics(tl_table **out, tl_analyzer *a, const char *famil
 	if (!family)
 		return tl__fail(err, TL_EINVAL, "which family?");
 	a->options.overlap |= o->overlap;
+	a->sheet_failures = no_failures;
 	int code = tl__perf_metrics(out, a, family, o->backward, err);
 	a->options.overlap = overlap;
+	a->last_failures = a->sheet_failures;
 	if (code == TL_ENOTFOUND)
 		return tl__fail(err, code, "there is no family of operations '%s'", family);
 	return finish_metrics(out, code, o, err);
@@ -331,8 +342,10 @@ int tl_analyzer_unified(tl_table **out, tl_analyzer *a, const tl_unified_options
 		TL_TRY(check_events(a, options->events, options->n_events, err));
 	bool overlap = a->options.overlap;
 	a->options.overlap |= options && options->overlap;
+	a->unified_failures = no_failures;
 	int code = tl__unified_table_of(out, a, options, err);
 	a->options.overlap = overlap;
+	a->last_failures = a->unified_failures;
 	return hand_out(out, code, err);
 }
 

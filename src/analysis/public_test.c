@@ -468,6 +468,49 @@ static void modules_above_kernels_without_memory(void **state)
 	fixture_close(&f);
 }
 
+/* Two aten::mm without arguments among others; each table says how many of its events failed. */
+static void failures_of_models(void **state)
+{
+	(void)state;
+	tl_store *s = model();
+	tl_row bad = tl_fixture_op(s, "aten::mm", 1, 2, 700, 10), worse = tl_fixture_op(s, "aten::mm", 1, 2, 720, 10);
+	tl_fixture_launch(s, "launch", 1, 2, 701, 1, 77);
+	tl_fixture_gpu(s, TL_KIND_KERNEL, "gemm", 0, 7, 800, 4, 77);
+	fixture f;
+	fixture_open(&f, s);
+	tl_table *table;
+	tl_model_failures failures = tl_analyzer_failures(f.a);
+	assert_int_equal(failures.count, 0);
+	assert_int_equal(failures.first, TL_ROW_NONE);
+	assert_string_equal(failures.why, "");
+
+	assert_int_equal(tl_analyzer_family_metrics(&table, f.a, "GEMM", NULL, NULL), 0);
+	assert_int_equal(tl_table_rows(table), 3);
+	tl_table_free(table);
+	failures = tl_analyzer_failures(f.a);
+	assert_int_equal(failures.count, 2);
+	assert_int_equal(failures.first, bad);
+	assert_string_equal(failures.why, "two matrix operands with dtypes are needed");
+
+	assert_int_equal(tl_analyzer_metrics(&table, f.a, &worse, 1, NULL, NULL), 0);
+	tl_table_free(table);
+	failures = tl_analyzer_failures(f.a);
+	assert_int_equal(failures.count, 1);
+	assert_int_equal(failures.first, worse);
+
+	assert_int_equal(tl_analyzer_unified(&table, f.a, NULL, NULL), 0); /* of both, only one has GPU work */
+	tl_table_free(table);
+	failures = tl_analyzer_failures(f.a);
+	assert_int_equal(failures.count, 1);
+	assert_int_equal(failures.first, bad);
+
+	assert_int_equal(tl_analyzer_metrics(&table, f.a, (tl_row[]){2}, 1, NULL, NULL), 0);
+	assert_int_equal(tl_table_rows(table), 1);
+	tl_table_free(table);
+	assert_int_equal(tl_analyzer_failures(f.a).count, 0);
+	fixture_close(&f);
+}
+
 static void nodes_as_a_table(void **state)
 {
 	(void)state;
@@ -598,6 +641,7 @@ int main(void)
 		cmocka_unit_test(modules_above_kernels),
 		cmocka_unit_test(kernels_without_a_module),
 		cmocka_unit_test(modules_above_kernels_without_memory),
+		cmocka_unit_test(failures_of_models),
 		cmocka_unit_test(nodes_as_a_table),
 		cmocka_unit_test(bad_use_is_answered),
 		cmocka_unit_test(every_failed_allocation_is_reported),

@@ -115,6 +115,7 @@ static int make_rows(builder *b)
 		b->sources[i] = b->events.v[i].event;
 		TL_TRY(name_row(b, &b->events.v[i], &b->rows[i]));
 		TL_TRY(measure_row(b, &b->events.v[i], &b->rows[i]));
+		tl__note_failure(&b->a->unified_failures, b->sources[i], &b->rows[i].metrics);
 	}
 	return 0;
 }

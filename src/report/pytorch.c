@@ -5,6 +5,7 @@
 
 #include "analysis/analyzer.h"
 #include "report/compared.h"
+#include "report/model_findings.h"
 #include "report/report.h"
 #include "trace/store.h"
 #include "tracelens/tree.h"
@@ -311,6 +312,8 @@ static int add_health(report_build *b)
 	int code = explain_unlinked(b, sheet, false);
 	if (code == 0)
 		code = note_simulator(b, &sheet);
+	if (code == 0)
+		code = tl__report_model_findings(&sheet, b->analyzer, b->err);
 	if (code == 0)
 		code = tl__report_roofline_findings(&sheet, b->report, b->err);
 	if (code < 0) {

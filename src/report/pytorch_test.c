@@ -220,13 +220,36 @@ static void senseless_options_are_refused(void **state)
 	tl_trace_free(trace);
 }
 
-static void no_memory_is_an_error(void **state)
+/* An aten::mm without arguments among others; what the unified table holds, too, counts once. */
+static void what_models_cannot_read_is_told(void **state)
 {
 	(void)state;
+	tl_report *report = report_of(OP, HOST, NULL);
+	const tl_table *health = tl_report_find(report, "trace_health");
+	char text[512];
+	assert_int_equal(tl_table_rows(health), 1);
+	tl_table_text(health, (size_t)tl_table_find_column(health, "kind"), 0, text, sizeof text);
+	assert_string_equal(text, "model_failed");
+	assert_int_equal(tl_table_int(health, (size_t)tl_table_find_column(health, "count"), 0), 1);
+	assert_int_equal(tl_table_int(health, (size_t)tl_table_find_column(health, "first UID"), 0), 5);
+	assert_int_equal(tl_table_int(health, (size_t)tl_table_find_column(health, "repair"), 0), 0);
+	assert_true(tl_table_is_null(health, (size_t)tl_table_find_column(health, "first byte"), 0));
+	tl_table_text(health, (size_t)tl_table_find_column(health, "meaning"), 0, text, sizeof text);
+	assert_non_null(strstr(text, "aten::mm, UID 5: two matrix operands with dtypes are needed."));
+	tl_table_text(health, (size_t)tl_table_find_column(health, "example"), 0, text, sizeof text);
+	assert_string_equal(text, "aten::mm");
+	tl_report_free(report);
+	report = report_of(OP, NULL, NULL);
+	assert_int_equal(tl_table_rows(tl_report_find(report, "trace_health")), 0);
+	tl_report_free(report);
+}
+
+static void expect_no_memory_to_be_an_error(const char *second)
+{
 	tl_report_options o = tl_report_options_default();
 	o.enable_kernel_summary = o.short_kernel_study = true;
 	o.short_kernel_threshold_us = 100;
-	tl_trace *trace = trace_of(OP, LOST);
+	tl_trace *trace = trace_of(OP, second);
 	tl_report *report;
 	int64_t n = 0;
 	for (;; n++) {
@@ -243,6 +266,13 @@ static void no_memory_is_an_error(void **state)
 	assert_true(n > 100);
 	tl_report_free(report);
 	tl_trace_free(trace);
+}
+
+static void no_memory_is_an_error(void **state)
+{
+	(void)state;
+	expect_no_memory_to_be_an_error(LOST);
+	expect_no_memory_to_be_an_error(HOST);
 }
 
 static void formats_are_told_by_content(void **state)
@@ -320,6 +350,7 @@ int main(void)
 		cmocka_unit_test(host_without_gpu_is_an_empty_report),
 		cmocka_unit_test(gpu_without_host_has_kernels_only),
 		cmocka_unit_test(senseless_options_are_refused),
+		cmocka_unit_test(what_models_cannot_read_is_told),
 		cmocka_unit_test(no_memory_is_an_error),
 		cmocka_unit_test(formats_are_told_by_content),
 	};

@@ -133,6 +133,26 @@ class Models(unittest.TestCase):
         mapping["aten::linear"] = Doubling
         self.assertEqual(len(self.a.build_df_perf_metrics([self.linear])), 1)
 
+    def test_what_models_of_the_library_cannot_read(self):
+        good = {"Input Dims": [[4, 8], [8, 2]], "Input type": ["float", "float"]}
+        events = [common.event("aten::mm", "cpu_op", 100, 10, **good), common.event("aten::mm", "cpu_op", 200, 10),
+                  common.event("aten::mm", "cpu_op", 300, 10),
+                  common.event("cudaLaunchKernel", "cuda_runtime", 201, 1, correlation=1),
+                  common.event("gemm", "kernel", 400, 5, tid=7, pid=0, correlation=1, stream=7),
+                  common.event("cudaLaunchKernel", "cuda_runtime", 101, 1, correlation=2),
+                  common.event("gemm", "kernel", 390, 5, tid=7, pid=0, correlation=2, stream=7)]
+        a = TreePerfAnalyzer(TraceToTree(events))
+        why = r"example event 1 \(aten::mm\): two matrix operands with dtypes are needed"
+        with self.assertWarnsRegex(UserWarning, "2/3 events: the model failed; for " + why):
+            self.assertEqual(len(a.build_df_perf_metrics([0, 1, 2])), 1)
+        with self.assertWarnsRegex(UserWarning, "1/2 events: the model failed; for " + why):
+            self.assertEqual(len(a.build_df_unified_perf_table()), 2)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            a.build_df_perf_metrics([0])
+            a.build_df_unified_perf_table(include_perf_metrics=False)
+            a.collect_unified_perf_events()
+
     def test_a_model_may_not_work_on_the_tree(self):
         a = self.a
 

@@ -17,6 +17,7 @@ import pandas as pd
 from TraceLens import TreePerfAnalyzer
 from TraceLens.Reporting import reporting_utils
 from TraceLens.Reporting.generate_perf_report_pytorch import (
+    ModelFailedWarning,
     add_truncated_kernel_details,
     apply_extension,
     generate_perf_report_pytorch,
@@ -223,6 +224,18 @@ perf_model_extension = {"my::op": mine}
             plain = generate_perf_report_pytorch(path, output_csvs_dir=self.folder, clip_stream_overruns=clip)
             self.assertEqual(kinds, list(plain["trace_health"]["kind"]))
             self.assertTrue(plain["gpu_timeline"].equals(sheets["gpu_timeline"]))
+
+    def test_models_that_cannot_read_the_trace(self):
+        path = os.path.join(self.folder, "bare.json")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({"traceEvents": [common.event("aten::mm", "cpu_op", 100, 10),
+                                       common.event("cudaLaunchKernel", "cuda_runtime", 101, 1, correlation=1),
+                                       common.event("k", "kernel", 300, 5, tid=7, pid=0, correlation=1, stream=7)]},
+                      file)
+        for extension in (None, write(self.folder, "op_category_extension = {'aten::copy_': 'Copies'}")):
+            with self.assertWarnsRegex(ModelFailedWarning, "bare.json: 1 x .*aten::mm, UID 0: two matrix operands"):
+                sheets = generate_perf_report_pytorch(path, output_csvs_dir=self.folder, extension_file=extension)
+            self.assertEqual(list(sheets["trace_health"]["kind"]), ["model_failed"])
 
     def test_wrong_ends_in_an_analyzer(self):
         a = TreePerfAnalyzer.from_file(self.overrunning(), clip_stream_overruns=True)

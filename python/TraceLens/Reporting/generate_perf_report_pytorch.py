@@ -28,6 +28,10 @@ class NothingToAnalyseWarning(UserWarning):
     """The trace holds no GPU work."""
 
 
+class ModelFailedWarning(UserWarning):
+    """Operation models could not read the arguments of operations in the trace."""
+
+
 def generate_perf_report_pytorch(
         profile_json_path, output_xlsx_path=None, output_csvs_dir=None, include_unlinked_kernels=False,
         enable_pseudo_ops=False, micro_idle_thresh_us=None, collective_analysis=True, include_overlap_info=False,
@@ -118,6 +122,7 @@ def generate_perf_report_pytorch(
     frames = {table.name: own[table.name.lower()] if table.name.lower() in own else frame(table)
               for table in tables}
     _say_what_was_written(frames, output_csvs_dir, output_xlsx_path, output_json_path)
+    _warn_of_failed_models(path, tables)
     if report.is_truncated:
         warnings.warn(f"{path}: the file is cut off; the report covers what is there", CutOffWarning, stacklevel=2)
     if report.is_empty:
@@ -131,6 +136,15 @@ def _check_strict(path, tables, sheet):
     repairs = [kind for kind, repair in zip(health.cells("kind"), health.cells("repair")) if repair]
     if repairs:
         raise ValueError(f"{path}: the trace needs repairs, which strict refuses: {', '.join(repairs)}")
+
+
+def _warn_of_failed_models(path, tables):
+    health = next((table for table in tables if table.name == "trace_health"), None)
+    if health is None or not {"kind", "count", "meaning"} <= set(health.columns):
+        return  # an extension put another table in its place
+    for kind, count, meaning in zip(*(health.cells(name) for name in ("kind", "count", "meaning"))):
+        if kind == "model_failed":
+            warnings.warn(f"{path}: {count} x {meaning}", ModelFailedWarning, stacklevel=3)
 
 
 def _whole(text):

@@ -380,14 +380,14 @@ class TreePerfAnalyzer:
         table = native.metrics(events, backward=bool(bwd), kernel_details=bool(include_kernel_details),
                                arguments=bool(include_args), overlap=True)
         made = frame(table)
-        self._warn(made, events, bwd)
+        self._warn(made, events, bwd, native)
         if not len(made):
             return pd.DataFrame()
         if args_cols is not None and include_args:
             made = self._with_arguments(made, list(args_cols), lambda value: value)
         return self._with_non_data_mov(made, bwd) if non_data_mov else made
 
-    def _warn(self, made, events, bwd):
+    def _warn(self, made, events, bwd, native):
         total = len(events)
         if len(made):
             idle = int(((made["GFLOPS"] > 0) & (made["Kernel Time (µs)"] == 0)).sum())
@@ -398,15 +398,15 @@ class TreePerfAnalyzer:
             without = sum(not core.backward(event) for event in events)
             if without:
                 warnings.warn(f"{without}/{total} events have no backward events", stacklevel=3)
-        failed = [uid for uid in self._uids(events) if uid in self._failures] if self._failures else ()
-        if failed:
-            error = self._failures[failed[0]]
-            warnings.warn(f"{len(failed)}/{total} events: the model failed; for example event {failed[0]}: "
-                          f"{type(error).__name__}: {error}", stacklevel=3)
+        self._warn_of_failures(native, total)
 
-    @staticmethod
-    def _uids(events):
-        return [event["UID"] if isinstance(event, _core.Event) else int(event) for event in events]
+    def _warn_of_failures(self, native, total):
+        """Warns of events of the last table whose model failed; once, with the first of them."""
+        failed, first, why = native.failures()
+        if failed:
+            name = self.tree.get_UID2event(first).get("name")
+            warnings.warn(f"{failed}/{total} events: the model failed; for example event {first} ({name}): {why}",
+                          stacklevel=4)
 
     def _kernels_of(self, event, bwd):
         core = self.tree._sealed()
@@ -474,14 +474,12 @@ class TreePerfAnalyzer:
 
     # ---- unified table ----
 
-    def _unified(self, **options):
-        return self._native(call_stack=self.tree._core.has_python).unified(**options)
-
     def collect_unified_perf_events(self, include_nccl=False):
         """The events of the unified table: each GPU event belongs to one of them. GPU work that no operation accounts
         for has an event of its own, a dict with a UID beyond those of the tree. Communication kernels and operations
         that launch them are left out unless ``include_nccl``."""
-        table = self._unified(communication=bool(include_nccl))
+        native = self._native(call_stack=self.tree._core.has_python)
+        table = native.unified(communication=bool(include_nccl))
         core = self.tree._sealed()
         count = len(core)
         return [core.event(uid) if uid < count else self._synthetic(core, uid, name, kernels)
@@ -503,14 +501,17 @@ class TreePerfAnalyzer:
         """One row an event of :meth:`collect_unified_perf_events`, or of ``events`` in their order: any of the tree, with
         its metrics where it has a model (or is all of the backward pass of an operation with one), else with its GPU
         time. A GPU event has a row as GPU work that no operation accounts for. ``include_nccl``: communication, too."""
+        native = self._native(call_stack=self.tree._core.has_python)
         if events is None:
-            table = self._unified(communication=bool(include_nccl), overlap=True)
+            table = native.unified(communication=bool(include_nccl), overlap=True)
         else:
             asked, uids = self._unified_rows(events)
             if not asked:
                 warnings.warn("No events collected for unified perf table. Returning empty DataFrame.", stacklevel=2)
                 return pd.DataFrame()
-            table = self._unified(overlap=True, events=asked)
+            table = native.unified(overlap=True, events=asked)
+        if include_perf_metrics:
+            self._warn_of_failures(native, len(table))
         made = frame(table, drop=() if include_args else _ARGUMENTS)
         if events is not None:
             made["UID"] = uids
