@@ -24,7 +24,9 @@ check() { # check NAME: runs what the environment NAME must be able to run, away
 		print(f"{sys.argv[1]}: Python {sys.version.split()[0]}, pandas {pandas.__version__}, TraceLens {TraceLens.__version__}")
 	END
 	timeout 600 "$interpreter" "$root/tests/python/run.py"
-	timeout 120 "$interpreter" "$root/examples/walkthrough.py" >"$folder/$name-walkthrough.txt"
+	for example in walkthrough trace_diff; do
+		timeout 120 "$interpreter" "$root/examples/$example.py" >"$folder/$name-$example.txt"
+	done
 	"$folder/$name/bin/TraceLens_generate_perf_report_pytorch" --output_csvs_dir "$folder/$name-report" \
 		--profile_json_path "$root/examples/traces/transformer_rank0.json.gz" >"$folder/$name-report.txt"
 	test -s "$folder/$name-report/gpu_timeline.csv"

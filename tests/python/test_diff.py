@@ -17,6 +17,7 @@ import common
 from tracemaker import events, launch, op, write
 import pandas as pd
 from TraceLens import TraceDiff, TraceToTree, TreePerfAnalyzer, _core
+from TraceLens.Reporting.tracediff_comparison_extension import tracediff_perf_summary_from_diff_stats
 
 FILES = ["cpu_op_map.json", "cpu_op_map_trace1.json", "cpu_op_map_trace2.json", "diff_stats.csv",
          "diff_stats_unique_args_summary.csv", "merged_tree_output.txt"]
@@ -314,6 +315,42 @@ class Tables(unittest.TestCase):
         self.assertEqual((totals["trace1"]["gpu_events"], totals["trace1"]["gpu_time_us"]), (2, 35))
         self.assertEqual((totals["trace2"]["gpu_events"], totals["trace2"]["gpu_time_us"]), (3, 27))
         self.assertIn("4 matched operations of 4 and 4", repr(td))
+
+    def test_one_row_an_ancestor(self):
+        left, right = convolutions()
+        stats = diff([work("only1", "k", 15), *left], [*right, work("only2", "k", 7)]).generate_diff_stats()
+        self.assertEqual(stats["lowest_common_ancestor_id"].isna().sum(), 2)
+        made = tracediff_perf_summary_from_diff_stats(stats)
+        self.assertEqual(list(made.columns), [
+            "name", "lowest_common_ancestor_name", "lowest_common_ancestor_id", "nn_module_stack", "nn_module_parent",
+            "Input Dims", "Input type", "Input Strides", "Concrete Inputs", "kernel_time_trace1_us",
+            "kernel_time_trace2_us", "num_kernels_trace1", "num_kernels_trace2", "kernel_names_trace1",
+            "kernel_names_trace2", "speedup (trace2/trace1)", "delta_us (trace2 - trace1)", "pct_of_trace1_total (%)",
+            "cumulative_pct_trace1 (%)", "pct_of_trace2_total (%)"])
+        first, second = made.to_dict("records")
+        self.assertEqual((first["name"], first["lowest_common_ancestor_name"]), (
+            "aten::miopen_convolution", "aten::miopen_convolution | aten::cudnn_convolution"))
+        self.assertEqual(first["Input Dims"], ((1, 3), (3,)))
+        self.assertEqual((first["kernel_time_trace1_us"], first["kernel_time_trace2_us"]), (30, 21))
+        self.assertEqual((first["num_kernels_trace1"], first["num_kernels_trace2"]), (1, 2))
+        self.assertEqual(first["kernel_names_trace1"], ["igemm"])
+        self.assertEqual((first["speedup (trace2/trace1)"], first["delta_us (trace2 - trace1)"]), (0.7, -9))
+        self.assertEqual((second["name"], second["delta_us (trace2 - trace1)"]), ("aten::add_", 1))
+        self.assertAlmostEqual(first["pct_of_trace1_total (%)"], 30 / 35 * 100)
+        self.assertAlmostEqual(first["pct_of_trace2_total (%)"], 21 / 27 * 100)
+        self.assertAlmostEqual(second["cumulative_pct_trace1 (%)"], 100)
+        self.assertTrue(tracediff_perf_summary_from_diff_stats(pd.DataFrame()).empty)
+        self.assertTrue(tracediff_perf_summary_from_diff_stats(diff([work("A")], []).generate_diff_stats()).empty)
+        # what only the variant has below an ancestor
+        row = tracediff_perf_summary_from_diff_stats(
+            diff([op("p", op("q"))], [op("p", work("r", "k", 2))]).generate_diff_stats()).iloc[0]
+        self.assertEqual((row["name"], row["kernel_time_trace1_us"], row["kernel_time_trace2_us"]), ("r", 0, 2))
+        self.assertTrue(pd.isna(row["speedup (trace2/trace1)"]))
+        self.assertNotIn("pct_of_trace1_total (%)", row)
+        with self.assertRaises(TypeError):
+            tracediff_perf_summary_from_diff_stats([1])
+        with self.assertRaisesRegex(ValueError, "no column"):
+            tracediff_perf_summary_from_diff_stats(pd.DataFrame({"a": [1]}))
 
     def test_a_trace_with_itself(self):
         t = TreePerfAnalyzer.from_file(common.BUNDLED).tree

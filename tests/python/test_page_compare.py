@@ -397,5 +397,27 @@ class DataFrames(unittest.TestCase):
         assert td.get_corresponding_uid(1, gone) == td.merged_uid_map[1, gone] == -1
 
 
+class InlineDiff(unittest.TestCase):
+    def test_the_report_of_one_trace_with_another_beside_it(self):
+        with tempfile.TemporaryDirectory() as folder:
+            run(make_report, "--profile_json_path", path("candidate.json.gz"), "--comparison_json_path",
+                path("baseline.json.gz"), "--output_csvs_dir", folder)
+            names = os.listdir(folder)
+            sheet = compare_perf_reports_pytorch.load_sheet(folder, "unified_perf_summary")
+            stats = compare_perf_reports_pytorch.load_sheet(folder, "diff_stats")
+        assert "diff_stats.csv" in names
+        columns = ["speedup (trace2/trace1)", "delta_us (trace2 - trace1)", "lca_id", "lca_name"]
+        assert set(columns) <= set(sheet.columns)
+        # the candidate is trace1: its backward attention takes 1.5 times as long, its layer norms half
+        for operation, ratio in ((SLOWER, 1 / 1.5), (FASTER, 2), ("aten::mm", 1)):
+            rows = sheet[[set(str(name).split("; ")) == {operation} for name in sheet["lca_name"]]]
+            assert len(rows), operation
+            times = stats[stats["cpu_op_name"] == operation].groupby("source")["kernel_time"].sum()
+            assert math.isclose(times["trace2"] / times["trace1"], ratio, rel_tol=1e-3), operation
+            for speedup, delta, own in zip(*(rows[c] for c in [*columns[:2], "Kernel Time (µs)_sum"])):
+                assert math.isclose(speedup, ratio, rel_tol=5e-3), (operation, speedup)
+                assert math.isclose(delta, own * (speedup - 1), rel_tol=1e-6, abs_tol=1e-6), operation
+
+
 if __name__ == "__main__":
     unittest.main()
