@@ -348,8 +348,8 @@ static void texts_of_the_summary(void **state)
 	squeeze(text);
 	static const char *const parts[] = {
 		"Compared with /tmp/",
-		"GPU time: 0.010 ms in this trace (trace1), 0.007 ms in that one (trace2); delta -0.003 ms, speedup "
-		"(trace2/trace1) 0.7000: this one is the slower one.",
+		"GPU time: 0.010 ms in this trace (trace1), 0.007 ms in that one (trace2); delta -0.003 ms",
+		" delta -0.003 ms, speedup (trace2/trace1) 0.7000: this one is the slower one.",
 		"1 here (0.007 ms), 1 there (0.002 ms)",
 		" aten::mm 10.000 4.000 -6.000 0.4000\n",
 		" aten::add 0.000 3.000 3.000 -\n",
