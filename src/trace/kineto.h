@@ -78,9 +78,22 @@ static inline const tl_json_token *tl__kineto_token(const tl_kineto_event *event
 	return &event->token[event->slot[field]];
 }
 
+/*
+ * A list as an event of this name had it last, and its compact text: the same operation comes with the same shapes
+ * layer after layer, and to compare is faster than to read.
+ */
+enum { TL_LISTS = 256, TL_LIST_TEXT = 512, TL_LIST_COMPACT = 256 };
+typedef struct tl_kineto_list {
+	uint16_t n, compact_n; /* 0: none yet */
+	uint8_t flags;         /* of the token */
+	char text[TL_LIST_TEXT];
+	char compact[TL_LIST_COMPACT];
+} tl_kineto_list;
+
 /** Memory for texts that are made compact while they are read; {0}: none, they are left as they are. */
 typedef struct tl_kineto_scratch {
-	char *next, *end; /* tokens of the events read so far lie before `next` */
+	char *next, *end;      /* tokens of the events read so far lie before `next` */
+	tl_kineto_list *lists; /* TL_LISTS of them, by a hash of name and field; NULL: none are remembered */
 } tl_kineto_scratch;
 
 /*

@@ -64,6 +64,9 @@ int tl__kineto_open_pipeline(tl_kineto *k)
 	if (!p)
 		return TL_ENOMEM;
 	k->pipeline = p;
+	k->scratch.lists = tl__calloc(TL_LISTS, sizeof *k->scratch.lists);
+	if (!k->scratch.lists)
+		return TL_ENOMEM;
 	p->threaded = tl__source_is_threaded(k->source);
 	for (int i = 0; i < (p->threaded ? BATCHES : 1); i++) {
 		batch *b = &p->batches[i];
@@ -86,7 +89,9 @@ void tl__kineto_close_pipeline(tl_kineto *k)
 		tl__free(p->batches[i].scratch);
 	}
 	tl__free(p);
+	tl__free(k->scratch.lists);
 	k->pipeline = NULL;
+	k->scratch.lists = NULL;
 }
 
 int tl__kineto_make_scratch(tl_kineto *k)

@@ -109,17 +109,55 @@ static const char *fail(tl_json_scan *scan, const char *p)
 	(TL_F_BIT(TL_F_DIMS) | TL_F_BIT(TL_F_TYPES) | TL_F_BIT(TL_F_STRIDES) | TL_F_BIT(TL_F_CONCRETE) | \
 	 TL_F_BIT(TL_F_GRID) | TL_F_BIT(TL_F_BLOCK))
 
-/* A list of such a field, into scratch memory. NULL: read it the usual way. */
-static const char *scan_text(tl_kineto_scratch *scratch, const tl_json_scan *scan, const char *p, tl_json_token *token)
+/* The place where lists of this field of events of this name are remembered. */
+static tl_kineto_list *list_of(const reader *r, tl_kineto_field field)
 {
+	uint32_t hash = (uint32_t)field * 0x9e3779b1u;
+	if (r->event->have & TL_F_BIT(TL_F_NAME)) {
+		const tl_json_token *name = tl__kineto_token(r->event, TL_F_NAME);
+		/* names differ at their ends: aten::mm, aten::mul */
+		for (uint32_t i = name->n > 8 ? name->n - 8 : 0; i < name->n; i++)
+			hash = (hash ^ (uint8_t)name->p[i]) * 0x01000193u;
+		hash ^= name->n;
+	}
+	return &r->scratch->lists[(hash ^ hash >> 15) % TL_LISTS];
+}
+
+static void remember_list(tl_kineto_list *list, const char *p, const char *after, const tl_json_token *token)
+{
+	size_t n = (size_t)(after - p);
+	if (n > TL_LIST_TEXT || token->n > TL_LIST_COMPACT)
+		return;
+	list->n = (uint16_t)n;
+	list->compact_n = (uint16_t)token->n;
+	list->flags = token->flags;
+	memcpy(list->text, p, n);
+	memcpy(list->compact, token->p, token->n);
+}
+
+/* A list of such a field, into scratch memory. NULL: read it the usual way. */
+static const char *scan_text(reader *r, const char *p, tl_kineto_field field, tl_json_token *token)
+{
+	tl_kineto_scratch *scratch = r->scratch;
+	size_t left = (size_t)(r->scan->end - p);
 	char *to = scratch->next;
 	uint8_t flags;
-	if ((size_t)(scratch->end - to) < (size_t)(scan->end - p))
+	if ((size_t)(scratch->end - to) < left)
 		return NULL;
-	const char *after = tl__json_scan_compact(p, scan->end, &scratch->next, &flags);
-	if (after)
+	tl_kineto_list *list = scratch->lists ? list_of(r, field) : NULL;
+	if (list && list->n && list->n <= left && !memcmp(list->text, p, list->n)) {
+		memcpy(to, list->compact, list->compact_n);
+		scratch->next += list->compact_n;
+		*token = (tl_json_token){to, list->compact_n, TL_JSON_ARRAY, list->flags};
+		return p + list->n;
+	}
+	const char *after = tl__json_scan_compact(p, r->scan->end, &scratch->next, &flags);
+	if (after) {
 		*token = (tl_json_token){to, (uint32_t)(scratch->next - to), TL_JSON_ARRAY,
 					 (uint8_t)(flags | TL_JSON_COMPACT)};
+		if (list)
+			remember_list(list, p, after, token);
+	}
 	return after;
 }
 
@@ -142,7 +180,7 @@ static inline const char *scan_field(reader *r, const char *p, tl_kineto_field f
 	if (*p == '"')
 		return tl__json_scan_string(r->scan, p + 1, token);
 	if (*p == '[' && field < TL_F_COUNT && (TEXT_FIELDS & TL_F_BIT(field))) {
-		const char *after = scan_text(r->scratch, r->scan, p, token);
+		const char *after = scan_text(r, p, field, token);
 		if (after)
 			return after;
 	}

@@ -5,6 +5,7 @@
 
 #include "trace/kinds.h"
 #include "trace/trace_testing.h"
+#include "util/buf.h"
 
 static void kinds_of_categories(void **state)
 {
@@ -363,6 +364,36 @@ static void more_categories_than_any_cache_holds(void **state)
 	free(text);
 }
 
+/* What an operation of the same name had before is compared first; it must not show. */
+static void lists_that_come_again(void **state)
+{
+	static const char *const dims[][2] = {
+		{"[[1, 2], [ ]]", "[[1,2],[]]"},      {"[[1, 2], [ ]]", "[[1,2],[]]"}, {"[[1,2],[]]", "[[1,2],[]]"},
+		{"[[1, 2], [ ], 3]", "[[1,2],[],3]"}, {"[[1, 2]]", "[[1,2]]"},         {"[[1, 2], [ ]]", "[[1,2],[]]"},
+		{"[ \"\xff\" ]", "[\"\xff\"]"},       {"[ \"\xff\" ]", "[\"\xff\"]"},  {"[ \"\\u0061\" ]", "[\"a\"]"},
+		{"[ \"\\u0061\" ]", "[\"a\"]"},
+	};
+	enum { EVENTS = sizeof dims / sizeof *dims };
+	tl_buf text = {0};
+	(void)state;
+	for (int i = 0; i < EVENTS; i++)
+		tl__buf_printf(&text,
+			       "%c{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"op\",\"ts\":1,\"dur\":1,\"args\":{"
+			       "\"Input Strides\":%s,\"Input Dims\":%s}}",
+			       i ? ',' : '[', dims[EVENTS - 1 - i][0], dims[i][0]);
+	tl__buf_puts(&text, "]");
+	tl_trace *trace = load_bytes(text.v, text.n);
+	assert_int_equal(trace->store->n, EVENTS);
+	for (tl_row row = 0; row < EVENTS; row++) {
+		const tl_op_args *args = tl__op_args(trace->store, row);
+		assert_string_equal(text_of(trace, args->dims), dims[row][1]);
+		assert_string_equal(text_of(trace, args->strides), dims[EVENTS - 1 - row][1]);
+	}
+	assert_only(trace, TL_HEALTH_BAD_UTF8, 4);
+	tl_trace_free(trace);
+	tl__buf_free(&text);
+}
+
 /* ---- calls ---- */
 
 static int stop(void *user, uint64_t done, uint64_t total)
@@ -536,6 +567,7 @@ int main(void)
 		cmocka_unit_test(processes_and_threads),
 		cmocka_unit_test(begin_and_end),
 		cmocka_unit_test(more_categories_than_any_cache_holds),
+		cmocka_unit_test(lists_that_come_again),
 		cmocka_unit_test(cancelling),
 		cmocka_unit_test(missing_file),
 		cmocka_unit_test(every_allocation_may_fail),
