@@ -14,20 +14,6 @@ static const tl_column_spec columns[M_COLUMNS] = {
 	[M_PERCENT] = {"Percent of Parent nn.Module busy time (%)", "%", TL_COL_DOUBLE},
 };
 
-/* Nearest nn.Module above each node, TL_POS_NONE when there is none: in one pass, since parents come first. */
-static tl_pos *modules_above(const tl_tree *t)
-{
-	tl_pos *above = tl__malloc((t->n + 1) * sizeof *above);
-	for (tl_pos pos = 0; above && pos < t->n; pos++) {
-		tl_pos parent = t->parent[pos];
-		if (parent == TL_POS_NONE)
-			above[pos] = TL_POS_NONE;
-		else
-			above[pos] = tl__is_module(t->store, t->row[parent]) ? parent : above[parent];
-	}
-	return above;
-}
-
 /* The busy time of a module in µs, computed for the first of its kernels, whose row `known` holds from then on. */
 static int busy_of(tl_analyzer *a, tl_map *known, tl_pos module, const tl_column *busy, size_t row, double *out)
 {
@@ -89,7 +75,7 @@ static int fill(tl_analyzer *a, tl_table *table, const tl_pos *above, tl_map *kn
 int tl__kernel_modules(tl_analyzer *a, tl_table *kernels, tl_error *err)
 {
 	tl_map known = {0};
-	tl_pos *above = modules_above(a->tree);
+	tl_pos *above = tl__nearest_above(a->tree, tl__is_module);
 	int code = above ? fill(a, kernels, above, &known) : TL_ENOMEM;
 
 	tl__free(above);

@@ -27,12 +27,7 @@ typedef struct writer {
 
 static int flush(writer *w)
 {
-	if (w->out.failed || w->path.failed)
-		return TL_ENOMEM;
-	if (w->out.n && w->write(w->user, w->out.v, w->out.n) != 0)
-		return TL_ECALLBACK;
-	tl__buf_clear(&w->out);
-	return 0;
+	return w->path.failed ? TL_ENOMEM : tl__buf_send(&w->out, w->write, w->user);
 }
 
 static int flush_enough(writer *w)

@@ -10,6 +10,7 @@
 #include "analysis/aggregate.h"
 #include "analysis/order.h"
 #include "timeline/overlap.h"
+#include "tree/navigate.h"
 #include "tree/sort.h"
 #include "util/format.h"
 
@@ -64,20 +65,6 @@ void tl__overlap_cache_free(struct tl_overlap_cache *c)
 
 /* ---- the whole trace ---- */
 
-/* Nearest operation above each node: in one pass, since parents come first (fault O2: looked for in the tree). */
-static tl_pos *operations_above(const tl_tree *t)
-{
-	tl_pos *above = tl__malloc((t->n + 1) * sizeof *above);
-	for (tl_pos pos = 0; above && pos < t->n; pos++) {
-		tl_pos parent = t->parent[pos];
-		if (parent == TL_POS_NONE)
-			above[pos] = TL_POS_NONE;
-		else
-			above[pos] = t->store->kind[t->row[parent]] == TL_KIND_CPU_OP ? parent : above[parent];
-	}
-	return above;
-}
-
 static uint32_t owner_of(const tl_analyzer *a, const struct tl_overlap_cache *c, tl_row gpu_event)
 {
 	tl_pos pos = a->tree->pos_of_row[gpu_event];
@@ -89,7 +76,7 @@ static int index_events(const tl_analyzer *a, struct tl_overlap_cache *c)
 {
 	tl_row *rows;
 	size_t n;
-	c->operation = operations_above(a->tree);
+	c->operation = tl__nearest_above(a->tree, tl__is_operation);
 	if (!c->operation)
 		return TL_ENOMEM;
 	TL_TRY(tl__analyzer_timeline_rows(a, TL_TIMELINE_ALL, &rows, &n));

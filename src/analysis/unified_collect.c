@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/metrics.h"
+#include "tree/navigate.h"
 
 /* What is known of a node before the walk; computed for all nodes in one pass from the last to the first. */
 enum node_flags {
@@ -308,21 +309,6 @@ static int walk(collector *c)
 
 /* ---- what is left ---- */
 
-/* Nearest operation above each node, TL_POS_NONE when there is none: in one pass, since parents come first. */
-static tl_pos *operations_above(const collector *c)
-{
-	const tl_tree *t = c->tree;
-	tl_pos *above = tl__malloc((t->n + 1) * sizeof *above);
-	for (tl_pos pos = 0; above && pos < t->n; pos++) {
-		tl_pos parent = t->parent[pos];
-		if (parent == TL_POS_NONE)
-			above[pos] = TL_POS_NONE;
-		else
-			above[pos] = kind_of(c, parent) == TL_KIND_CPU_OP ? parent : above[parent];
-	}
-	return above;
-}
-
 /* The rows for GPU events that nothing covers: those without (`below_op` false) or with an operation above. */
 static int add_synthetic(collector *c, const tl_pos *above, bool below_op)
 {
@@ -348,7 +334,7 @@ static int add_synthetic(collector *c, const tl_pos *above, bool below_op)
  */
 static int add_orphans(collector *c)
 {
-	tl_pos *above = operations_above(c);
+	tl_pos *above = tl__nearest_above(c->tree, tl__is_operation);
 	int code = above ? add_synthetic(c, above, false) : TL_ENOMEM;
 	if (code == 0)
 		code = add_synthetic(c, above, true);
@@ -410,7 +396,7 @@ int tl__unified_choose(tl_unified_events *out, tl_analyzer *a, const tl_row *eve
 {
 	collector c = {.a = a, .tree = a->tree, .store = a->store, .out = out};
 	int code = prepare(&c);
-	tl_pos *above = code == 0 ? operations_above(&c) : NULL;
+	tl_pos *above = code == 0 ? tl__nearest_above(c.tree, tl__is_operation) : NULL;
 
 	if (code == 0 && !above)
 		code = TL_ENOMEM;

@@ -74,19 +74,6 @@ static int read_text(char **out, const char *path)
 	return CLI_USAGE;
 }
 
-static int refuse_repairs(const cli_session *s)
-{
-	tl_table *health;
-	tl_error err = TL_ERROR_INIT;
-	if (!cli_has(s->args, "strict"))
-		return CLI_OK;
-	if (tl_tree_health(&health, s->tree, &err) < 0)
-		return cli_complain(&err, CLI_FAILED);
-	int status = cli_check_strict(health, s->path);
-	tl_table_free(health);
-	return status;
-}
-
 /* Whether a side can be a trace at all: before the other one is read, too. */
 static int check_sides(const cli_session side[2])
 {
@@ -133,7 +120,7 @@ static int complain_about(const reading *r)
 	}
 	if (r->code < 0)
 		return cli_complain(&r->err, r->session->trace ? CLI_FAILED : cli_read_status(r->code));
-	return refuse_repairs(r->session);
+	return cli_refuse_repairs(r->session);
 }
 
 /*

@@ -72,7 +72,7 @@ static bool has_option(const cli_option *options, const char *name)
 	return false;
 }
 
-static int refuse_repairs(const cli_session *s)
+int cli_refuse_repairs(const cli_session *s)
 {
 	tl_table *health;
 	tl_error err = TL_ERROR_INIT;
@@ -115,7 +115,7 @@ static int open_trace(cli_session *s, const cli_need *need)
 		code = tl_analyzer_new(&s->analyzer, s->tree, &ao, &err);
 	if (code < 0)
 		return cli_complain(&err, CLI_FAILED);
-	return refuse_repairs(s);
+	return cli_refuse_repairs(s);
 }
 
 static void close_session(cli_session *s)

@@ -105,6 +105,8 @@ int cli_nothing(const cli_session *session, const char *what);
 int cli_check_format(const char *path);
 /** Under --strict: whether building the tree had to repair something, which loading could not see. */
 int cli_check_strict(const tl_table *health, const char *path);
+/** The same of a session's trace, when --strict was given. */
+int cli_refuse_repairs(const cli_session *session);
 /** The GPU of the rooflines, when one was asked for; `*out` is freed with tl_arch_free. Returns a cli_status. */
 int cli_read_arch(tl_arch **out, const cli_args *args, const char *command);
 

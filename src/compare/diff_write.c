@@ -84,12 +84,7 @@ static void put_label(printer *p, uint32_t node)
 
 static int flush(printer *p)
 {
-	if (p->out.failed || p->path.failed)
-		return TL_ENOMEM;
-	if (p->out.n && p->write(p->user, p->out.v, p->out.n) != 0)
-		return TL_ECALLBACK;
-	tl__buf_clear(&p->out);
-	return 0;
+	return p->path.failed ? TL_ENOMEM : tl__buf_send(&p->out, p->write, p->user);
 }
 
 static int put_line(printer *p, uint32_t node, bool last)

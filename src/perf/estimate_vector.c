@@ -6,6 +6,15 @@
  */
 #include "perf/estimate_family.h"
 
+/* Costs of what the vector unit does with operands of one dtype. */
+static const char *in_one_dtype(const tl_estimate_in *a, tl_estimate_cost *out, double flops, double bytes)
+{
+	out->flops = flops;
+	out->bytes = known(bytes, dtype(a).size, 1);
+	rate(out, "vector", dtype(a));
+	return NULL;
+}
+
 /* ---- elementwise and reduce ---- */
 
 static const tl_estimate_param_info unary_params[] = {
@@ -95,10 +104,8 @@ static const tl_estimate_param_info softmax_params[] = {
 static const char *softmax(const tl_estimate_in *a, tl_estimate_cost *out)
 {
 	double m = num(a, "M"), n = num(a, "N"), batch = num(a, "B"), times = a->backward ? 2 : 1, size = dtype(a).size;
-	out->flops = times * tl__softmax_flops(m, n, batch);
-	out->bytes = times * known(tl__softmax_bytes(m, n, batch, size), size, 1);
-	rate(out, "vector", dtype(a));
-	return NULL;
+	return in_one_dtype(a, out, times * tl__softmax_flops(m, n, batch),
+			    times * tl__softmax_bytes(m, n, batch, size));
 }
 
 /* ---- quantisation ---- */
@@ -113,10 +120,7 @@ static const tl_estimate_param_info group_quant_params[] = {
 static const char *group_quant(const tl_estimate_in *a, tl_estimate_cost *out)
 {
 	double m = num(a, "M"), n = num(a, "N"), size = dtype(a).size;
-	out->flops = tl__group_quant_flops(m * n);
-	out->bytes = known(tl__group_quant_bytes(m, n, num(a, "group"), size), size, 1);
-	rate(out, "vector", dtype(a));
-	return NULL;
+	return in_one_dtype(a, out, tl__group_quant_flops(m * n), tl__group_quant_bytes(m, n, num(a, "group"), size));
 }
 
 static const tl_estimate_param_info quant_mxfp4_params[] = {
@@ -128,10 +132,7 @@ static const tl_estimate_param_info quant_mxfp4_params[] = {
 static const char *quant_mxfp4(const tl_estimate_in *a, tl_estimate_cost *out)
 {
 	double m = num(a, "M"), n = num(a, "N"), size = dtype(a).size;
-	out->flops = m * n;
-	out->bytes = known(tl__mxfp4_dual_bytes(m, n, size), size, 1);
-	rate(out, "vector", dtype(a));
-	return NULL;
+	return in_one_dtype(a, out, m * n, tl__mxfp4_dual_bytes(m, n, size));
 }
 
 /* ---- normalisation ---- */
@@ -169,17 +170,21 @@ static tl_norm read_norm(const tl_estimate_in *a)
 			 .grad_weight = flag(a, "grad_weight")};
 }
 
-static const char no_channels[] = "there are no channels";
-static const char uneven_channels[] = "the elements of the shape are no multiple of the channels";
+/* What is wrong with a norm, or NULL. */
+static const char *check_norm(const tl_norm *n)
+{
+	if (!(n->channels > 0))
+		return "there are no channels";
+	return fmod(n->elements, n->channels) > 0 ? "the elements of the shape are no multiple of the channels" : NULL;
+}
 
 static const char *normalization(const tl_estimate_in *a, tl_estimate_cost *out)
 {
 	tl_norm n = read_norm(a);
 	tl_number_type in = dtype(a), to = operand(a, "dtype_out", in);
-	if (!(n.channels > 0))
-		return no_channels;
-	if (fmod(n.elements, n.channels) > 0)
-		return uneven_channels;
+	const char *wrong = check_norm(&n);
+	if (wrong)
+		return wrong;
 	out->flops = a->backward ? tl__norm_flops_bwd(&n) : tl__norm_flops(&n);
 	out->bytes =
 		known(a->backward ? tl__norm_bytes_bwd(&n, in.size, to.size) : tl__norm_bytes(&n, in.size, to.size),
@@ -192,10 +197,9 @@ static const char *rmsnorm(const tl_estimate_in *a, tl_estimate_cost *out)
 {
 	tl_norm n = read_norm(a);
 	tl_number_type in = dtype(a), to = operand(a, "dtype_out", in);
-	if (!(n.channels > 0))
-		return no_channels;
-	if (fmod(n.elements, n.channels) > 0)
-		return uneven_channels;
+	const char *wrong = check_norm(&n);
+	if (wrong)
+		return wrong;
 	out->flops = a->backward ? tl__rms_flops_bwd(&n) : tl__rms_flops(&n);
 	out->bytes = known(a->backward ? tl__rms_bytes_bwd(&n, in.size, to.size) : tl__rms_bytes(&n, in.size, to.size),
 			   in.size, to.size);
@@ -213,11 +217,8 @@ static const tl_estimate_param_info layernorm_modulate_params[] = {
 static const char *layernorm_modulate(const tl_estimate_in *a, tl_estimate_cost *out)
 {
 	double t = num(a, "T"), b = num(a, "B"), h = num(a, "H"), e = t * b * h, size = dtype(a).size;
-	out->flops = a->backward ? tl__modulate_flops_bwd(e) : tl__modulate_flops(e);
-	out->bytes =
-		known(a->backward ? tl__modulate_bytes_bwd(t, b, h, size) : tl__modulate_bytes(t, b, h, size), size, 1);
-	rate(out, "vector", dtype(a));
-	return NULL;
+	return in_one_dtype(a, out, a->backward ? tl__modulate_flops_bwd(e) : tl__modulate_flops(e),
+			    a->backward ? tl__modulate_bytes_bwd(t, b, h, size) : tl__modulate_bytes(t, b, h, size));
 }
 
 /* ---- parts of language models ---- */
@@ -230,10 +231,7 @@ static const tl_estimate_param_info rope_params[] = {
 static const char *rope(const tl_estimate_in *a, tl_estimate_cost *out)
 {
 	double n = tl__shape_volume(shape(a, "shape"), 0), size = dtype(a).size;
-	out->flops = tl__rope_flops(n);
-	out->bytes = known(tl__rope_bytes(n, size), size, 1);
-	rate(out, "vector", dtype(a));
-	return NULL;
+	return in_one_dtype(a, out, tl__rope_flops(n), tl__rope_bytes(n, size));
 }
 
 static const tl_estimate_param_info cross_entropy_params[] = {
@@ -245,10 +243,8 @@ static const tl_estimate_param_info cross_entropy_params[] = {
 static const char *cross_entropy(const tl_estimate_in *a, tl_estimate_cost *out)
 {
 	double rows = num(a, "rows"), vocabulary = num(a, "vocabulary"), size = dtype(a).size;
-	out->flops = tl__cross_entropy_flops(rows, vocabulary);
-	out->bytes = known(tl__cross_entropy_bytes(rows * vocabulary, rows, size), size, 1);
-	rate(out, "vector", dtype(a));
-	return NULL;
+	return in_one_dtype(a, out, tl__cross_entropy_flops(rows, vocabulary),
+			    tl__cross_entropy_bytes(rows * vocabulary, rows, size));
 }
 
 /* ---- traffic without arithmetic ---- */
@@ -277,10 +273,7 @@ static const char *collective(const tl_estimate_in *a, tl_estimate_cost *out)
 {
 	double n = tl__shape_volume(shape(a, "shape"), 0), size = dtype(a).size;
 	double n_out = given(a, "output") ? tl__shape_volume(shape(a, "output"), 0) : n;
-	out->flops = 0;
-	out->bytes = known(tl__collective_bytes(n, n_out, size), size, 1);
-	rate(out, "vector", dtype(a));
-	return NULL;
+	return in_one_dtype(a, out, 0, tl__collective_bytes(n, n_out, size));
 }
 
 static const tl_estimate_param_info cache_write_params[] = {
@@ -290,11 +283,7 @@ static const tl_estimate_param_info cache_write_params[] = {
 
 static const char *cache_write(const tl_estimate_in *a, tl_estimate_cost *out)
 {
-	double size = dtype(a).size;
-	out->flops = 0;
-	out->bytes = known(tl__cache_write_bytes(tl__shape_volume(shape(a, "shape"), 0), size), size, 1);
-	rate(out, "vector", dtype(a));
-	return NULL;
+	return in_one_dtype(a, out, 0, tl__cache_write_bytes(tl__shape_volume(shape(a, "shape"), 0), dtype(a).size));
 }
 
 /* ---- the list ---- */

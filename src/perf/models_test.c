@@ -191,10 +191,7 @@ static void test_worked(void **state)
 				 r.why ? r.why : "", shown(&r.flops), shown(&r.bytes));
 		assert_true(shown(&r.flops_bwd) == e->flops_bwd);
 		assert_true(shown(&r.bytes_bwd) == e->bytes_bwd);
-		char spec[64] = "";
-		if (r.maf && r.precision)
-			snprintf(spec, sizeof spec, "%s_%s", r.maf, r.precision);
-		assert_string_equal(spec, e->spec ? e->spec : "");
+		assert_spec(&r, e->spec ? e->spec : "");
 		tl__arena_free(&arena);
 	}
 }

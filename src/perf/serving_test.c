@@ -135,16 +135,13 @@ static void test_worked(void **state)
 		const example *e = &examples[i];
 		tl_arena arena = {0};
 		tl_perf_result r;
-		char spec[64] = "";
 		evaluate(&r, &arena, e, NULL);
 		if (r.status != TL_PERF_OK || !r.bytes.known || r.flops.value != e->flops || r.bytes.value != e->bytes)
 			fail_msg("%s: status %d, flops %.17g, bytes %.17g", e->op, r.status, r.flops.value,
 				 r.bytes.value);
 		assert_int_equal(r.flops_bwd.status, TL_PERF_NOT_MODELLED);
 		assert_int_equal(r.bytes_bwd.status, TL_PERF_NOT_MODELLED);
-		if (r.maf && r.precision)
-			snprintf(spec, sizeof spec, "%s_%s", r.maf, r.precision);
-		assert_string_equal(spec, e->spec);
+		assert_spec(&r, e->spec);
 		tl__arena_free(&arena);
 	}
 }
@@ -153,14 +150,8 @@ static void assert_params(const example *e, const char *strides, const char *exp
 {
 	tl_arena arena = {0};
 	tl_perf_result r;
-	tl_buf text = {0};
 	evaluate(&r, &arena, e, strides);
-	for (size_t i = 0; i < r.n_params; i++) {
-		tl__buf_printf(&text, i ? ", %s: " : "%s: ", r.params[i].name);
-		tl__value_repr(&text, &r.params[i].value);
-	}
-	assert_string_equal(tl__buf_text(&text), expected);
-	tl__buf_free(&text);
+	assert_listed(&r, expected);
 	tl__arena_free(&arena);
 }
 

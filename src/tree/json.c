@@ -19,12 +19,7 @@ typedef struct writer {
 
 static int flush(writer *w)
 {
-	if (w->out.failed)
-		return TL_ENOMEM;
-	if (w->out.n && w->write(w->user, w->out.v, w->out.n) != 0)
-		return TL_ECALLBACK;
-	tl__buf_clear(&w->out);
-	return 0;
+	return tl__buf_send(&w->out, w->write, w->user);
 }
 
 static void put_children(tl_buf *out, const tl_tree *t, tl_pos pos)

@@ -2,6 +2,7 @@
 /* Finding one's way in a tree: by UID, up, down, across to the other half of autograd. */
 #include "tree/navigate.h"
 #include "tree/recompute.h"
+#include "util/alloc.h"
 
 #include <string.h>
 
@@ -138,6 +139,24 @@ tl_pos tl__next_module(const tl_tree *t, tl_pos from, tl_pos to)
 		if (tl__is_module(t->store, t->row[from]))
 			return from;
 	return TL_POS_NONE;
+}
+
+bool tl__is_operation(const tl_store *store, tl_row row)
+{
+	return store->kind[row] == TL_KIND_CPU_OP;
+}
+
+tl_pos *tl__nearest_above(const tl_tree *t, bool (*is_wanted)(const tl_store *store, tl_row row))
+{
+	tl_pos *above = tl__malloc((t->n + 1) * sizeof *above);
+	for (tl_pos pos = 0; above && pos < t->n; pos++) {
+		tl_pos parent = t->parent[pos];
+		if (parent == TL_POS_NONE)
+			above[pos] = TL_POS_NONE;
+		else
+			above[pos] = is_wanted(t->store, t->row[parent]) ? parent : above[parent];
+	}
+	return above;
 }
 
 bool tl__is_module(const tl_store *s, tl_row row)

@@ -79,6 +79,16 @@ void tl__buf_clear(tl_buf *buf)
 	buf->failed = 0;
 }
 
+int tl__buf_send(tl_buf *buf, tl_write_fn write, void *user)
+{
+	if (buf->failed)
+		return TL_ENOMEM;
+	if (buf->n && write(user, buf->v, buf->n) != 0)
+		return TL_ECALLBACK;
+	tl__buf_clear(buf);
+	return 0;
+}
+
 void tl__buf_free(tl_buf *buf)
 {
 	tl__free(buf->v);

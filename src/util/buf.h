@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tracelens/common.h"
+
 /**
  * Zero-initialise. Appends never need checking one by one: the first failure sets
  * `failed` and later appends do nothing; test it once at the end.
@@ -29,6 +31,9 @@ void tl__buf_double(tl_buf *buf, double value);
 /** The text with a NUL behind it ("" when empty), or NULL after a failure. Owned by buf. */
 const char *tl__buf_text(tl_buf *buf);
 void tl__buf_clear(tl_buf *buf); /* keeps the memory */
+/** Hands the text to its receiver and clears the buffer. TL_ENOMEM after a failure, TL_ECALLBACK when it does not take
+ * it. */
+int tl__buf_send(tl_buf *buf, tl_write_fn write, void *user);
 void tl__buf_free(tl_buf *buf);
 
 #endif
