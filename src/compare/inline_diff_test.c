@@ -238,6 +238,27 @@ static void only_in_one(void **state)
 	done(&c);
 }
 
+/* Rows below are by operation and arguments; which of several places they are in makes no difference. */
+static void rows_below_by_arguments(void **state)
+{
+	(void)state;
+	compared c;
+	compare(&c, "A[hipLaunchKernel[~a:3]]",
+		"A[hipLaunchKernel[~a:3]] new{[[2,3]]}[hipLaunchKernel[~n:5]] new{[[7]]}[hipLaunchKernel[~n:4]] "
+		"new{[[2,3]]}[hipLaunchKernel[~n:1]]",
+		false);
+	assert_int_equal(c.summary->rows, 3);
+	expect_text(c.summary, 1, "Input Dims", "((2, 3),)");
+	expect_number(c.summary, 1, TL_INLINE_TIME2, 6);
+	expect_text(c.summary, 1, "lca_count_trace2", "2");
+	expect_text(c.summary, 2, "Input Dims", "((7,),)");
+	expect_number(c.summary, 2, TL_INLINE_TIME2, 4);
+	/* by name they are one */
+	assert_int_equal(c.largest->rows, 2);
+	expect_number(c.largest, 0, TL_INLINE_TIME2, 10);
+	done(&c);
+}
+
 /* Communication is no row of the summary, but part of both traces. */
 static void communication(void **state)
 {
@@ -463,12 +484,19 @@ static void no_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_to_one),       cmocka_unit_test(shared_by_parts),
-		cmocka_unit_test(shares_are_exact), cmocka_unit_test(no_time_at_all),
-		cmocka_unit_test(only_in_one),      cmocka_unit_test(communication),
-		cmocka_unit_test(without_a_launch), cmocka_unit_test(without_an_operation),
-		cmocka_unit_test(with_itself),      cmocka_unit_test(speedups_agree_with_differences),
-		cmocka_unit_test(many_ancestors),   cmocka_unit_test(rows_add_up_to_the_traces),
+		cmocka_unit_test(one_to_one),
+		cmocka_unit_test(shared_by_parts),
+		cmocka_unit_test(shares_are_exact),
+		cmocka_unit_test(no_time_at_all),
+		cmocka_unit_test(only_in_one),
+		cmocka_unit_test(rows_below_by_arguments),
+		cmocka_unit_test(communication),
+		cmocka_unit_test(without_a_launch),
+		cmocka_unit_test(without_an_operation),
+		cmocka_unit_test(with_itself),
+		cmocka_unit_test(speedups_agree_with_differences),
+		cmocka_unit_test(many_ancestors),
+		cmocka_unit_test(rows_add_up_to_the_traces),
 		cmocka_unit_test(no_memory),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
