@@ -2,9 +2,9 @@
 # %% [markdown]
 # # What did the change do?
 #
-# Cells begin with `# %%`: editors show this file as a notebook, and `python trace_diff.py [BASELINE VARIANT]` runs it from
-# top to bottom. Without traces it takes two of the training of a small vision transformer: in the variant the backward
-# pass of attention takes 1.5 times as long, layer norms take half the time, and one activation is another one.
+# Cells begin with `# %%`: editors show this file as a notebook, and `python trace_diff.py [BASELINE VARIANT]` runs it
+# from top to bottom. Without traces it takes two of the training of a small vision transformer: in the variant the
+# backward pass of attention takes 1.5 times as long, layer norms take half the time, and one activation is another one.
 
 # %%
 import gzip
@@ -45,7 +45,8 @@ baseline, variant = given if len(given) == 2 else made_traces()
 # %% [markdown]
 # ## Two trees, laid over each other
 #
-# The first one is the baseline. With `add_python_func=True` on both, Python frames are aligned, too, and tables tell modules.
+# The first one is the baseline. With `add_python_func=True` on both, Python frames are aligned, too, and tables tell
+# modules.
 
 # %%
 tree1 = TreePerfAnalyzer.from_file(baseline, add_python_func=True).tree
@@ -77,7 +78,8 @@ show("by lowest common ancestor (µs)", td.diff_stats_summary_df,
 
 # %%
 stats = td.diff_stats_df
-by_module = stats.pivot_table(index="nn_module_parent", columns="source", values="kernel_time", aggfunc="sum", fill_value=0)
+by_module = stats.pivot_table(index="nn_module_parent", columns="source", values="kernel_time", aggfunc="sum",
+                              fill_value=0)
 by_module["delta"] = by_module["trace2"] - by_module["trace1"]
 by_module = by_module.sort_values("delta", key=abs, ascending=False).reset_index()
 by_module.columns.name = None
@@ -87,8 +89,8 @@ show("by module (µs)", by_module)
 # Calls of equal arguments are one row in the summary; other statistics on request.
 
 # %%
-show("kernels of backward attention (µs)",
-     td.get_df_diff_stats_unique_args(agg_metrics=["mean", "max"]).query("cpu_op_name.str.contains('attention_backward')"),
+summary = td.get_df_diff_stats_unique_args(agg_metrics=["mean", "max"])
+show("kernels of backward attention (µs)", summary[summary["cpu_op_name"].str.contains("attention_backward")],
      ["source", "operation_count", "kernel_time_mean", "kernel_time_max", "kernel_time_sum"])
 
 # %% [markdown]

@@ -96,7 +96,8 @@ class Inputs(Case):
                 for column in table.columns:
                     for x, y in zip(table[column], expected[column]):
                         if isinstance(x, (int, float)) and isinstance(y, (int, float)):
-                            self.assertTrue(abs(x - y) <= 1e-9 * max(1, abs(x)) or x != x and y != y, (kind, name, column))
+                            self.assertTrue(abs(x - y) <= 1e-9 * max(1, abs(x)) or x != x and y != y,
+                                            (kind, name, column))
                         else:
                             self.assertEqual(text_of(x), text_of(y), (kind, name, column))
 
@@ -194,8 +195,8 @@ class Figures(Case):
         frames = compare([self.a, self.b, c], None, sheets=["ops_all", "gpu_timeline"])
         self.assertEqual(list(frames)[0], "gpu_timeline")  # in the order of the workbook, whatever was asked for first
         self.assertEqual(list(frames["gpu_timeline"].columns),
-                         ["type", "time ms__b_diff", "time ms__b_pct", "time ms__c_diff", "time ms__c_pct", "a::time ms",
-                          "a::percent", "b::time ms", "b::percent", "c::time ms", "c::percent"])
+                         ["type", "time ms__b_diff", "time ms__b_pct", "time ms__c_diff", "time ms__c_pct",
+                          "a::time ms", "a::percent", "b::time ms", "b::percent", "c::time ms", "c::percent"])
         self.assertEqual(sum(name.endswith("_c") for name in frames), 6)
 
     def test_what_is_left_out_is_told(self):
@@ -238,14 +239,15 @@ class Command(Case):
 
     def test_small(self):
         self.check([self.a, self.b], ["p", "q"])
-        self.check([self.a, self.b], ["p", "q"], "--sheets", "roofline", "gpu_timeline", sheets=["roofline", "gpu_timeline"])
+        sheets = ["roofline", "gpu_timeline"]
+        self.check([self.a, self.b], ["p", "q"], "--sheets", *sheets, sheets=sheets)
 
     def test_real(self):
-        golden = os.path.join(common.corpus(), "golden")
-        self.check([os.path.join(golden, f"pytorch_{gpu}_qwen1.5_0.5b") for gpu in ("h100", "mi300")], ["h100", "mi300"])
+        golden, names = os.path.join(common.corpus(), "golden"), ["h100", "mi300"]
+        self.check([os.path.join(golden, f"pytorch_{gpu}_qwen1.5_0.5b") for gpu in names], names)
         traces = os.path.join(common.corpus(), "corpus", "pytorch")
-        self.check([os.path.join(traces, "h100_timesformer.json.gz"), os.path.join(golden, "pytorch_mi300_timesformer")],
-                   ["h100", "mi300"])
+        self.check([os.path.join(traces, "h100_timesformer.json.gz"),
+                    os.path.join(golden, "pytorch_mi300_timesformer")], names)
 
     def test_goldens(self):
         folder = common.corpus()
@@ -341,7 +343,8 @@ class Misuse(Case):
 
     def test_a_group_that_is_missing(self):
         self.report("a")
-        with self.assertRaisesRegex(ValueError, "a_csv: there is no sheet 'kernel_summary' .*--enable_kernel_summary") as e:
+        line = "a_csv: there is no sheet 'kernel_summary' .*--enable_kernel_summary"
+        with self.assertRaisesRegex(ValueError, line) as e:
             compare([self.path("a_csv"), self.b], None, sheets=["kernel_summary"])
         self.assertEqual(e.exception.reason, "TL_ENOTFOUND")
 

@@ -113,7 +113,8 @@ class Matching(unittest.TestCase):
                 diff(left, right, twins=wrong)
 
     def test_every_event_has_an_answer(self):
-        made = (tree(*convolutions()[0], stray=[("lost", 4)]), tree(*convolutions()[1], stray=[("lost", 5), ("new", 1)]))
+        left, right = convolutions()
+        made = (tree(*left, stray=[("lost", 4)]), tree(*right, stray=[("lost", 5), ("new", 1)]))
         td = TraceDiff(*made)
         for number, (mine, other) in ((1, made), (2, made[::-1])):
             for event in mine.events:
@@ -267,9 +268,9 @@ class Tables(unittest.TestCase):
         td = diff(roots, [])
         made = td.get_df_diff_stats_unique_args()
         self.assertEqual(list(made.columns), [
-            "name", "operation_count", "cpu_op_name", "cpu_op_uid", "source", "Input Dims", "Input Strides", "Input type",
-            "Concrete Inputs", "busy_time", "lowest_common_ancestor_name", "nn_module_stack", "nn_module_parent",
-            "kernel_time_mean", "kernel_time_sum"])
+            "name", "operation_count", "cpu_op_name", "cpu_op_uid", "source", "Input Dims", "Input Strides",
+            "Input type", "Concrete Inputs", "busy_time", "lowest_common_ancestor_name", "nn_module_stack",
+            "nn_module_parent", "kernel_time_mean", "kernel_time_sum"])
         self.assertEqual(list(zip(made["name"], made["Input Dims"], made["operation_count"], made["kernel_time_mean"],
                                   made["kernel_time_sum"])),
                          [("gemm", ((4, 2),), 3, 30, 90), ("gemm", ((8, 2),), 1, 7, 7), ("addk", None, 1, 3, 3)])
@@ -382,8 +383,9 @@ class Frames(unittest.TestCase):
         td = TraceDiff(deep, deep)
         td.generate_tracediff_report()
         self.assertTrue(td.identical_traces)
-        self.assertIn(("nn.Module: VisionTransformer;nn.Module: Block;nn.Module: MLP;nn.Module: GELU", "nn.Module: GELU"),
-                      set(zip(td.diff_stats_df["nn_module_stack"], td.diff_stats_df["nn_module_parent"])))
+        modules = set(zip(td.diff_stats_df["nn_module_stack"], td.diff_stats_df["nn_module_parent"]))
+        self.assertIn(("nn.Module: VisionTransformer;nn.Module: Block;nn.Module: MLP;nn.Module: GELU",
+                       "nn.Module: GELU"), modules)
         with self.assertWarnsRegex(UserWarning, "Python frames"):
             TraceDiff(plain, deep)
         with warnings.catch_warnings():
@@ -415,8 +417,9 @@ class Trees(unittest.TestCase):
 
         b.events[0]["name"] = "C"
         TreePerfAnalyzer(b).get_df_gpu_timeline()  # which takes the change over
-        for call in (lambda: td.get_corresponding_uid(1, 0), td.generate_tracediff_report, lambda: td.merged_uid_map[1, 0],
-                     lambda: td.print_merged_subtree(0), lambda: td.print_merged_tree(os.devnull),
+        for call in (lambda: td.get_corresponding_uid(1, 0), td.generate_tracediff_report,
+                     lambda: td.merged_uid_map[1, 0], lambda: td.print_merged_subtree(0),
+                     lambda: td.print_merged_tree(os.devnull),
                      lambda: td.print_tracediff_report_files(tempfile.gettempdir()),
                      lambda: td.get_df_diff_stats_unique_args(), td.get_cpu_op_to_kernels_json, lambda: td.merged_tree):
             with self.assertRaisesRegex(ValueError, "tree 2 was changed after it was compared"):
@@ -650,7 +653,8 @@ class Command(unittest.TestCase):
                 self.assertEqual(rows[0], list(table.columns))
                 self.assertEqual(len(rows) - 1, len(table))
                 for at, column in enumerate(table.columns):
-                    self.assertEqual([cell_text(column, cell) for cell in table[column]], [row[at] for row in rows[1:]], column)
+                    self.assertEqual([cell_text(column, cell) for cell in table[column]],
+                                     [row[at] for row in rows[1:]], column)
             for name in ("cpu_op_map", "cpu_op_map_trace1", "cpu_op_map_trace2"):
                 with open(os.path.join(there, name + ".json"), encoding="utf-8") as file:
                     self.assertEqual(json.load(file), getattr(td, name))

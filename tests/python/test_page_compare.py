@@ -33,8 +33,8 @@ def material():
     make = [sys.executable, os.path.join(common.ROOT, "scripts", "make_trace.py")]
     inside = functools.partial(os.path.join, folder.name)
     subprocess.run([*make, inside("baseline.json.gz")], check=True, capture_output=True)
-    subprocess.run([*make, inside("made.json.gz"), "--slower", "flash_bwd=1.5", "--slower", "vectorized_layer_norm=0.5"],
-                   check=True, capture_output=True)
+    subprocess.run([*make, inside("made.json.gz"), "--slower", "flash_bwd=1.5", "--slower",
+                    "vectorized_layer_norm=0.5"], check=True, capture_output=True)
     # the candidate calls another activation, so that one operation is gone and one is new
     with gzip.open(inside("made.json.gz"), "rt", encoding="utf-8") as file:
         text = file.read()
@@ -119,8 +119,9 @@ class Reports(unittest.TestCase):
     def test_rows_meet_by_name_of_the_operation(self):
         table = compared("all")[0]["ops_summary"]
         assert table["name"].is_unique
-        assert set(table["name"]) == {name for tag in ("baseline", "candidate")
-                                      for name in compare_perf_reports_pytorch.load_sheet(path(tag), "ops_summary")["name"]}
+        of_reports = [compare_perf_reports_pytorch.load_sheet(path(tag), "ops_summary")
+                      for tag in ("baseline", "candidate")]
+        assert set(table["name"]) == {name for sheet in of_reports for name in sheet["name"]}
 
     def test_folders_of_csv_files(self):
         of_books = compared("all")[0]
@@ -129,7 +130,8 @@ class Reports(unittest.TestCase):
         assert set(of_folders) == set(of_books)  # folders are read by the alphabet
         for name, table in of_books.items():
             assert list(table.columns) == list(of_folders[name].columns) and len(table) == len(of_folders[name])
-        a, b = (frames["ops_summary"]["total_direct_kernel_time_ms__candidate_diff"] for frames in (of_books, of_folders))
+        a, b = (frames["ops_summary"]["total_direct_kernel_time_ms__candidate_diff"]
+                for frames in (of_books, of_folders))
         assert all(math.isclose(x, y, abs_tol=1e-9) or x != x and y != y for x, y in zip(a, b))
 
     def test_more_than_two(self):
@@ -201,8 +203,8 @@ class Sheets(unittest.TestCase):
     def test_rooflines(self):
         frames = compared("all")[0]
         table = frames["SDPA_bwd_intersect_candidate"]
-        assert {"TFLOPS/s_mean__candidate_diff", "TB/s_mean__candidate_pct", "Kernel Time (µs)_sum__candidate_diff"} <= \
-            set(table.columns)
+        assert {"TFLOPS/s_mean__candidate_diff", "TB/s_mean__candidate_pct",
+                "Kernel Time (µs)_sum__candidate_diff"} <= set(table.columns)
         # as much work in 1.5 times the time
         assert all(math.isclose(pct, -100 / 3, abs_tol=0.1) for pct in table["TFLOPS/s_mean__candidate_pct"])
 
@@ -276,7 +278,8 @@ class Morphological(unittest.TestCase):
             return made
 
         td = TraceDiff(tree("miopen", launch("hipLaunchKernel", "igemm_fwd", 30)),
-                       tree("cudnn", launch("cudaLaunchKernel", "pad", 2), launch("cudaLaunchKernel", "sm90_fprop", 20)))
+                       tree("cudnn", launch("cudaLaunchKernel", "pad", 2),
+                            launch("cudaLaunchKernel", "sm90_fprop", 20)))
         assert td.get_corresponding_uid(1, 0) == 0 and td.baseline.events[0]["name"] == "aten::convolution"
         stats = td.generate_diff_stats()
         assert set(stats["lowest_common_ancestor_name"]) == {"aten::miopen_convolution | aten::cudnn_convolution"}

@@ -31,11 +31,11 @@ def generate_compare_perf_reports_pytorch(reports, output="comparison.xlsx", nam
     output_csvs_dir : a folder to write one CSV file a sheet into, too; made when missing
 
     Columns: keys (``name``, shapes, parameters of models), for each metric and report after the baseline
-    ``metric__TAG_diff`` = TAG - baseline in the metric's unit and ``metric__TAG_pct`` = 100 * diff / baseline (empty where
-    the baseline is 0), then ``TAG::column`` as the reports have them. ``ops_all`` and ``roofline`` give three sheets for
-    each report after the baseline: ``..._intersect_TAG`` (rows of both), ``..._only_baseline_TAG``,
-    ``..._only_variant_TAG``; columns that hold nothing are left out of them. What is left out or stands in for something
-    else is told to the logger ``TraceLens.Reporting``.
+    ``metric__TAG_diff`` = TAG - baseline in the metric's unit and ``metric__TAG_pct`` = 100 * diff / baseline (empty
+    where the baseline is 0), then ``TAG::column`` as the reports have them. ``ops_all`` and ``roofline`` give three
+    sheets for each report after the baseline: ``..._intersect_TAG`` (rows of both), ``..._only_baseline_TAG``,
+    ``..._only_variant_TAG``; columns that hold nothing are left out of them. What is left out or stands in for
+    something else is told to the logger ``TraceLens.Reporting``.
 
     Raises OSError (cannot be read or written), ValueError (fewer than two reports, names that are not one a report, a
     group of sheets that a report lacks, a file that is no report).
@@ -123,7 +123,8 @@ def list_report_sheet_names(path):
 
 
 def load_sheet(path, sheet_name):
-    """A sheet of a report (workbook or folder of CSV sheets) as a DataFrame. ValueError when it has none of that name."""
+    """A sheet of a report (workbook or folder of CSV sheets) as a DataFrame. ValueError when there is none of that
+    name."""
     for table in _core.read_report(path).tables():
         if table.name == sheet_name:
             return frame(table)

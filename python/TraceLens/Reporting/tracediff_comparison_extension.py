@@ -37,12 +37,12 @@ def tracediff_perf_summary_from_diff_stats(diff_stats_df):
     gives an empty table.
 
     Columns: ``name`` (the baseline's operations below the ancestor, joined with `` | ``; else the other trace's),
-    ``lowest_common_ancestor_name``, ``lowest_common_ancestor_id``, ``nn_module_stack``, ``nn_module_parent``, ``Input Dims``,
-    ``Input type``, ``Input Strides``, ``Concrete Inputs`` (of the first row), ``kernel_time_trace1_us``,
-    ``kernel_time_trace2_us`` (µs in which GPU work of the ancestor ran), ``num_kernels_trace1``, ``num_kernels_trace2``,
-    ``kernel_names_trace1``, ``kernel_names_trace2`` (lists), ``speedup (trace2/trace1)`` (NaN without time in trace1),
-    ``delta_us (trace2 - trace1)``; and, where there is time, ``pct_of_trace1_total (%)``, ``cumulative_pct_trace1 (%)``,
-    ``pct_of_trace2_total (%)``."""
+    ``lowest_common_ancestor_name``, ``lowest_common_ancestor_id``, ``nn_module_stack``, ``nn_module_parent``,
+    ``Input Dims``, ``Input type``, ``Input Strides``, ``Concrete Inputs`` (of the first row),
+    ``kernel_time_trace1_us``, ``kernel_time_trace2_us`` (µs in which GPU work of the ancestor ran),
+    ``num_kernels_trace1``, ``num_kernels_trace2``, ``kernel_names_trace1``, ``kernel_names_trace2`` (lists),
+    ``speedup (trace2/trace1)`` (NaN without time in trace1), ``delta_us (trace2 - trace1)``; and, where there is time,
+    ``pct_of_trace1_total (%)``, ``cumulative_pct_trace1 (%)``, ``pct_of_trace2_total (%)``."""
     if not isinstance(diff_stats_df, pd.DataFrame):
         raise TypeError(f"a DataFrame is needed, not {type(diff_stats_df).__name__}")
     if diff_stats_df.empty:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 
 def whole(number):
-    """UIDs come out of DataFrames as 12.0 where a cell of the column is empty, and empty ones as NaN: -1, which is none."""
+    """UIDs come out of DataFrames as 12.0 where a cell of the column is empty, and empty ones as NaN: -1, no UID."""
     if isinstance(number, float):
         return int(number) if number.is_integer() else -1
     return number

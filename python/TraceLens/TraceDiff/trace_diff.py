@@ -156,8 +156,8 @@ class TraceDiff:
 
     @property
     def db1(self):
-        """Events of tree 1 where it parts from tree 2: the topmost without a partner, and those whose partner has another
-        name."""
+        """Events of tree 1 where it parts from tree 2: the topmost without a partner, and those whose partner has
+        another name."""
         return self._boundary()[0]
 
     @property
@@ -222,16 +222,16 @@ class TraceDiff:
 
         Columns: ``name`` (of the GPU event), ``cpu_op_name``, ``cpu_op_uid`` (the operation nearest above; without one
         the launching call, without a launch ``(no launch in trace)`` and no UID), ``source`` (``trace1``, ``trace2``),
-        ``Input Dims``, ``Input Strides``, ``Input type``, ``Concrete Inputs`` (tuples), ``kernel_time``,
-        ``busy_time`` (µs in which at least one GPU event of this ancestor and trace ran), ``lowest_common_ancestor_name``,
-        ``lowest_common_ancestor_id`` (a ``merged_id``), ``gpu_op_uid``, ``nn_module_stack`` (joined with ``;``),
-        ``nn_module_parent``."""
+        ``Input Dims``, ``Input Strides``, ``Input type``, ``Concrete Inputs`` (tuples, None when absent),
+        ``kernel_time`` (µs), ``busy_time`` (µs in which at least one GPU event of this ancestor and trace ran),
+        ``lowest_common_ancestor_name``, ``lowest_common_ancestor_id`` (a ``merged_id``), ``gpu_op_uid``,
+        ``nn_module_stack`` (joined with ``;``), ``nn_module_parent``."""
         self.diff_stats_df = frame(self._diff.stats())
         return self.diff_stats_df
 
     def get_df_diff_stats_unique_args(self, op_name=None, agg_metrics=("mean",)):
-        """Makes ``diff_stats_unique_args_summary_df`` and returns it: one row a kernel, operation, trace, arguments, lowest
-        common ancestor's name and nn.Module; the largest ``kernel_time_sum`` first.
+        """Makes ``diff_stats_unique_args_summary_df`` and returns it: one row a kernel, operation, trace, arguments,
+        name of the lowest common ancestor and nn.Module; the largest ``kernel_time_sum`` first.
 
         ``op_name`` keeps the GPU events of that name. ``agg_metrics`` are statistics of ``kernel_time`` (µs): mean,
         median, std, min, max, sum; the columns ``kernel_time_...``, with ``kernel_time_sum`` always. Other columns:
@@ -263,9 +263,9 @@ class TraceDiff:
             summary[f"kernel_time_{metric}"] = pd.Series([values[group] for group in wanted], dtype=float)
 
     def get_cpu_op_to_kernels_json(self):
-        """Makes ``cpu_op_map`` (operation -> ``trace1``, ``trace2`` -> ``kernels`` and ``nn_module_parents``, sorted lists)
-        and, of one trace each, ``cpu_op_map_trace1``, ``cpu_op_map_trace2`` (operation -> kernels). Names are those of
-        the traces."""
+        """Makes ``cpu_op_map`` (operation -> ``trace1``, ``trace2`` -> ``kernels`` and ``nn_module_parents``, sorted
+        lists) and, of one trace each, ``cpu_op_map_trace1``, ``cpu_op_map_trace2`` (operation -> kernels). Names are
+        those of the traces."""
         table = self._diff.op_map()
         self.cpu_op_map, sides = {}, {name: {} for name in _SIDES.values()}
         for operation, source, kernels, modules in zip(*(table.cells(name) for name in table.columns)):
@@ -278,8 +278,8 @@ class TraceDiff:
     def generate_tracediff_report(self):
         """Makes all tables and maps; writes nothing.
 
-        ``diff_stats_summary_df`` has a row for each name of a lowest common ancestor, the largest difference of GPU time
-        first: ``lowest_common_ancestor_name``, ``lowest_common_ancestor_id`` (of the first), ``count``,
+        ``diff_stats_summary_df`` has a row for each name of a lowest common ancestor, the largest difference of GPU
+        time first: ``lowest_common_ancestor_name``, ``lowest_common_ancestor_id`` (of the first), ``count``,
         ``kernel_time_trace1``, ``kernel_time_trace2``, ``delta`` (trace2 - trace1), µs. :meth:`generate_diff_stats`,
         :meth:`get_df_diff_stats_unique_args` and :meth:`get_cpu_op_to_kernels_json` tell of the others."""
         self.generate_diff_stats()
