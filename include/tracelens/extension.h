@@ -20,7 +20,10 @@ extern "C" {
  * anything else to end the report with TL_ECALLBACK and what it wrote into `err`, which is never NULL.
  */
 typedef struct tl_hook {
-	/** The tree is built and nothing looks at it yet: it may be edited (edit.h). */
+	/**
+	 * The tree is built and nothing looks at it yet: it may be edited (edit.h). A report that compares calls it again,
+	 * for the tree of the other trace.
+	 */
 	int (*tree)(void *user, tl_tree *tree, tl_error *err);
 	/** The analyser is made and no table yet: models and categories may be registered (model.h). */
 	int (*analyzer)(void *user, tl_analyzer *analyzer, tl_error *err);

@@ -176,6 +176,26 @@ class Tables(Case):
         self.assertEqual(rows[2]["name"], "(no launch in trace)")
         self.assertEqual(sum(ps(row[T1]) for row in rows), ps("1270"))
 
+    def test_extensions_change_both_trees(self):
+        def renamed():
+            t = traces.simple()
+            for event in t.events:
+                if event["name"] == "aten::add":
+                    event["name"] = "mine::add"
+            return t
+        here, there = self.trace(), self.trace(renamed, "there.json")
+        names = {row["name"] for row in self.compare(here, there)}
+        self.assertEqual(names, {"aten::mm", "aten::add", "mine::add"})
+        with open(self.path("ours.lua"), "w") as f:
+            f.write("tree(function(t)\n  for _, name in ipairs { 'aten::add', 'mine::add' } do\n"
+                    "    for _, e in ipairs(t:events(name)) do e.name = 'ours::add' end\n  end\nend)\n")
+        rows = self.compare(here, there, "--extension_file", "ours.lua")
+        self.assertEqual({row["name"]: row[SPEEDUP] for row in rows}, {"aten::mm": "1.0", "ours::add": "1.0"})
+        with open(self.path("bad.lua"), "w") as f:
+            f.write("tree(function(t)\n  t:event(1):frobnicate()\nend)")
+        self.run_it(here, "--comparison", there, "--extension_file", "bad.lua", status=1)
+        self.assert_one_line("bad.lua:2: ")
+
     def test_health_of_the_other_trace(self):
         here, there = self.trace(), self.trace(traces.with_unlinked, "there.json")
         with open(self.path("odd.json"), "w") as f:
