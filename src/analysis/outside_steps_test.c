@@ -2,12 +2,13 @@
 /* Attention over packed sequences in training and in serving, event by event: spec 09 section 2, case 15. */
 #include "analysis/analysis_fixture.h"
 #include "analysis/perf_cache.h"
+#include "trace/corpus_fixture.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#define TRACE "inference/vllm_prefilldecode_piecewise/graph_execution.json.gz"
+#define TRACE "corpus/inference/vllm_prefilldecode_piecewise/graph_execution.json.gz"
 
 /* Text of a cell, until the next call. */
 static const char *table_text(const tl_table *table, size_t row, const char *column)
@@ -162,16 +163,8 @@ static void annotated_operations(void **state)
 static void a_real_trace(void **state)
 {
 	(void)state;
-	const char *shared = getenv("TRACELENS_CORPUS"), *root = getenv("TL_SOURCE_ROOT");
 	char path[4096];
-	if (shared)
-		snprintf(path, sizeof path, "%s/corpus/" TRACE, shared);
-	else
-		snprintf(path, sizeof path, "%s/../shared/corpus/" TRACE, root ? root : ".");
-	if (access(path, R_OK) != 0) {
-		puts("skipped: no corpus");
-		return;
-	}
+	tl_corpus_needed(path, TRACE);
 	tl_error err = TL_ERROR_INIT;
 	tl_trace *trace;
 	tl_tree *tree;

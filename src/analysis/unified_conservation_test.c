@@ -82,10 +82,7 @@ static void check_both(const char *path)
 static void every_gpu_event_is_booked_once(void **state)
 {
 	(void)state;
-	if (tl_corpus_traces(check_both) == 0) {
-		puts("skipped: no corpus");
-		skip();
-	}
+	tl_corpus_traces(check_both);
 }
 
 int main(void)

@@ -10,22 +10,7 @@
 #include <cmocka.h>
 
 #include "compare/diff_rows.h"
-
-/* Path of a file of the shared data, or NULL when it is not there. */
-static const char *shared(char out[4096], const char *name)
-{
-	const char *data = getenv("TRACELENS_CORPUS"), *root = getenv("TL_SOURCE_ROOT");
-	snprintf(out, 4096, "%s%s/corpus/pytorch/%s.json.gz",
-		 data   ? data
-		 : root ? root
-			: ".",
-		 data ? "" : "/../shared", name);
-	FILE *file = fopen(out, "r");
-	if (!file)
-		return NULL;
-	fclose(file);
-	return out;
-}
+#include "trace/corpus_fixture.h"
 
 typedef struct opened {
 	tl_trace *trace[2];
@@ -37,16 +22,16 @@ typedef struct opened {
 /* Opens and compares; skips the test without the corpus. */
 static void open_pair(opened *o, const char *baseline, const char *variant, bool python)
 {
-	char path[4096];
+	char path[4096], name[256];
 	const char *const names[] = {baseline, variant};
 	*o = (opened){0};
 	for (int s = 0; s < 2; s++) {
 		tl_tree_options options = {.with_python = python};
-		if (!shared(path, names[s])) {
-			printf("skipped: no corpus\n");
+		snprintf(name, sizeof name, "corpus/pytorch/%s.json.gz", names[s]);
+		if (!tl_corpus_path(path, name)) {
 			tl_tree_free(o->tree[0]);
 			tl_trace_free(o->trace[0]);
-			skip();
+			tl_no_corpus();
 		}
 		assert_int_equal(tl_trace_open(&o->trace[s], path, NULL, NULL), 0);
 		assert_int_equal(tl_tree_build(&o->tree[s], o->trace[s], &options, NULL), 0);

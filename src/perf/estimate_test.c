@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/corpus_fixture.h"
 #include "tracelens/perf.h"
 #include "util/alloc.h"
 #include "util/arena.h"
@@ -326,25 +327,12 @@ static bool run_softmax_time(const char *api, const tl_value *line)
 	return true;
 }
 
-static FILE *open_examples(void)
-{
-	const char *corpus = getenv("TRACELENS_CORPUS"), *root = getenv("TL_SOURCE_ROOT");
-	char path[1024];
-	if (corpus)
-		snprintf(path, sizeof path, "%s/spec/03-perf-models-examples.jsonl", corpus);
-	else
-		snprintf(path, sizeof path, "%s/../shared/spec/03-perf-models-examples.jsonl", root ? root : ".");
-	return fopen(path, "r");
-}
-
 static void analytical_functions_give_the_same(void **state)
 {
 	(void)state;
-	FILE *f = open_examples();
-	if (!f) {
-		print_message("skipped: no corpus\n");
-		skip();
-	}
+	char path[4096];
+	FILE *f = fopen(tl_corpus_needed(path, "spec/03-perf-models-examples.jsonl"), "r");
+	assert_non_null(f);
 	char *line = NULL;
 	size_t size = 0, done = 0;
 	ssize_t n;

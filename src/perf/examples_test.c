@@ -19,6 +19,7 @@
 #include "perf/args.h"
 #include "perf/gemm.h"
 #include "perf/triton.h"
+#include "trace/corpus_fixture.h"
 #include "util/buf.h"
 
 typedef struct deviation {
@@ -372,24 +373,6 @@ static void check_line(const tl_value *line, const tl_value *before, tl_arena *a
 		check_api((int)id, line);
 }
 
-static FILE *open_examples(void)
-{
-	static const char *const places[] = {"%s/../spec/%s", "%s/spec/%s"};
-	static const char file[] = "03-perf-models-examples.jsonl";
-	const char *corpus = getenv("TRACELENS_CORPUS"), *root = getenv("TL_SOURCE_ROOT");
-	char path[4096];
-	FILE *f = NULL;
-	for (size_t i = 0; corpus && !f && i < 2; i++) {
-		snprintf(path, sizeof path, places[i], corpus, file);
-		f = fopen(path, "r");
-	}
-	if (!f && root) {
-		snprintf(path, sizeof path, "%s/../shared/spec/%s", root, file);
-		f = fopen(path, "r");
-	}
-	return f;
-}
-
 static void test_examples(void **state)
 {
 	tl_arena arena[2] = {{0}, {0}};
@@ -398,13 +381,11 @@ static void test_examples(void **state)
 	size_t room = 0;
 	ssize_t n;
 	int lines = 0;
-	FILE *f = open_examples();
+	char path[4096];
+	FILE *f = fopen(tl_corpus_needed(path, "spec/03-perf-models-examples.jsonl"), "r");
 
 	(void)state;
-	if (!f) {
-		print_message("skipped: no corpus\n");
-		skip();
-	}
+	assert_non_null(f);
 	while ((n = getline(&text, &room, f)) > 0) {
 		while (n && (text[n - 1] == '\n' || text[n - 1] == '\r'))
 			n--;

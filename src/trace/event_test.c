@@ -2,6 +2,7 @@
 /* Events by UID as the SDK sees them, and whole events as they stand in the file. */
 #include <pthread.h>
 
+#include "trace/corpus_fixture.h"
 #include "trace/raw.h"
 #include "trace/trace_testing.h"
 #include "tracelens/event.h"
@@ -454,25 +455,16 @@ static void check_file(const char *path)
 static void real_traces(void **state)
 {
 	(void)state;
-	const char *root = getenv("TL_SOURCE_ROOT"), *data = getenv("TRACELENS_CORPUS");
+	const char *root = getenv("TL_SOURCE_ROOT");
 	static const char *const files[] = {"mi300_bert_small", "normalization_layers", "torch_compile_triton",
 					    "h100_qwen1.5_0.5b"};
 	char path[4096];
 	snprintf(path, sizeof path, "%s/examples/traces/transformer_rank0.json.gz", root ? root : ".");
 	check_file(path);
 	for (size_t i = 0; i < 4; i++) {
-		snprintf(path, sizeof path, "%s%s/corpus/pytorch/%s.json.gz",
-			 data   ? data
-			 : root ? root
-				: ".",
-			 data ? "" : "/../shared", files[i]);
-		FILE *file = fopen(path, "r");
-		if (!file) {
-			printf("skipped: no corpus\n");
-			return;
-		}
-		fclose(file);
-		check_file(path);
+		char name[256];
+		snprintf(name, sizeof name, "corpus/pytorch/%s.json.gz", files[i]);
+		check_file(tl_corpus_needed(path, name));
 	}
 }
 

@@ -3,6 +3,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "trace/corpus_fixture.h"
 #include "trace/kinds.h"
 #include "trace/trace_testing.h"
 #include "util/buf.h"
@@ -499,16 +500,6 @@ static void health_table(void **state)
 
 /* ---- real traces ---- */
 
-static const char *corpus(char out[512], const char *name)
-{
-	const char *given = getenv("TRACELENS_CORPUS"), *root = getenv("TL_SOURCE_ROOT");
-	if (given)
-		snprintf(out, 512, "%s/%s", given, name);
-	else
-		snprintf(out, 512, "%s/../shared/corpus/%s", root ? root : ".", name);
-	return out;
-}
-
 /* Numbers of events and of GPU events as the reference counts them. */
 static void real_traces(void **state)
 {
@@ -516,31 +507,27 @@ static void real_traces(void **state)
 		const char *name;
 		size_t events, gpu;
 	} traces[] = {
-		{"pytorch/h100_qwen1.5_0.5b.json.gz", 18221, 1707},
-		{"pytorch/h100_timesformer.json.gz", 50125, 534},
-		{"pytorch/mi210_gpu_only.json.gz", 2443, 562},
-		{"pytorch/mi300_bert_small.json.gz", 2653, 61},
-		{"pytorch/mi300_owlv2.json.gz", 130780, 4340},
-		{"pytorch/mi300_qwen1.5_0.5b.json.gz", 18090, 1517},
-		{"pytorch/mi300_resnet_checkpointing.json.gz", 56451, 3653},
-		{"pytorch/mi300_timesformer.json.gz", 49950, 449},
-		{"pytorch/normalization_layers.json.gz", 8500, 173},
-		{"pytorch/torch_compile_triton.json.gz", 246, 12},
-		{"inference/sglang_decode/sglang_Qwen3-8B_decode.json.gz", 2058, 558},
-		{"inference/sglang_prefilldecode/sglang_Qwen3-8B_prefilldecode.json.gz", 60315, 534},
-		{"inference/vllm_decode_full/graph_execution.json.gz", 1993, 434},
-		{"inference/vllm_prefilldecode_piecewise/graph_execution.json.gz", 19289, 423},
+		{"corpus/pytorch/h100_qwen1.5_0.5b.json.gz", 18221, 1707},
+		{"corpus/pytorch/h100_timesformer.json.gz", 50125, 534},
+		{"corpus/pytorch/mi210_gpu_only.json.gz", 2443, 562},
+		{"corpus/pytorch/mi300_bert_small.json.gz", 2653, 61},
+		{"corpus/pytorch/mi300_owlv2.json.gz", 130780, 4340},
+		{"corpus/pytorch/mi300_qwen1.5_0.5b.json.gz", 18090, 1517},
+		{"corpus/pytorch/mi300_resnet_checkpointing.json.gz", 56451, 3653},
+		{"corpus/pytorch/mi300_timesformer.json.gz", 49950, 449},
+		{"corpus/pytorch/normalization_layers.json.gz", 8500, 173},
+		{"corpus/pytorch/torch_compile_triton.json.gz", 246, 12},
+		{"corpus/inference/sglang_decode/sglang_Qwen3-8B_decode.json.gz", 2058, 558},
+		{"corpus/inference/sglang_prefilldecode/sglang_Qwen3-8B_prefilldecode.json.gz", 60315, 534},
+		{"corpus/inference/vllm_decode_full/graph_execution.json.gz", 1993, 434},
+		{"corpus/inference/vllm_prefilldecode_piecewise/graph_execution.json.gz", 19289, 423},
 	};
-	char path[512];
+	char path[4096];
 	(void)state;
-	if (access(corpus(path, traces[0].name), R_OK) != 0) {
-		print_message("skipped: no corpus\n");
-		skip();
-	}
 	for (size_t i = 0; i < sizeof traces / sizeof *traces; i++) {
 		tl_error err = TL_ERROR_INIT;
 		tl_trace *trace;
-		if (tl_trace_open(&trace, corpus(path, traces[i].name), NULL, &err) < 0)
+		if (tl_trace_open(&trace, tl_corpus_needed(path, traces[i].name), NULL, &err) < 0)
 			fail_msg("%s: %s", traces[i].name, err.message);
 		size_t gpu = 0;
 		for (size_t row = 0; row < trace->store->n; row++)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "trace/corpus_fixture.h"
 #include "tree/tree_fixture.h"
 #include "util/alloc.h"
 
@@ -108,19 +109,10 @@ static void test_checkpointed_resnet(void **state)
 {
 	(void)state;
 	char path[4096];
-	const char *corpus = getenv("TRACELENS_CORPUS"), *root = getenv("TL_SOURCE_ROOT");
-	if (corpus)
-		snprintf(path, sizeof path, "%s", corpus);
-	else
-		snprintf(path, sizeof path, "%s/../shared", root ? root : ".");
-	size_t n = strlen(path);
-	snprintf(path + n, sizeof path - n, "/corpus/pytorch/mi300_resnet_checkpointing.json.gz");
 	tl_trace *trace;
 	tl_tree *tree;
-	if (tl_trace_open(&trace, path, NULL, NULL) < 0) {
-		puts("skipped: no corpus");
-		skip();
-	}
+	tl_corpus_needed(path, "corpus/pytorch/mi300_resnet_checkpointing.json.gz");
+	assert_int_equal(tl_trace_open(&trace, path, NULL, NULL), 0);
 	tl_tree_options options = {.with_python = true};
 	assert_int_equal(tl_tree_build(&tree, trace, &options, NULL), 0);
 	size_t regions, events, gpu = 0;

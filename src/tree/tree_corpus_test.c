@@ -10,26 +10,9 @@
 #include <cmocka.h>
 
 #include "timeline/timeline.h"
+#include "trace/corpus_fixture.h"
 #include "tree/tree.h"
 #include "util/value.h"
-
-/* Path of a file of the shared data, or NULL when it is not there. */
-static const char *shared(char out[4096], const char *name)
-{
-	const char *data = getenv("TRACELENS_CORPUS"), *root = getenv("TL_SOURCE_ROOT");
-	snprintf(out, 4096, "%s%s/%s", data ? data : root ? root : ".", data ? "" : "/../shared", name);
-	FILE *file = fopen(out, "r");
-	if (!file)
-		return NULL;
-	fclose(file);
-	return out;
-}
-
-static void no_corpus(void)
-{
-	printf("skipped: no corpus\n");
-	skip();
-}
 
 typedef struct {
 	tl_trace *trace;
@@ -105,7 +88,7 @@ static void fixture_table(void **state)
 	size_t found = 0;
 	for (size_t i = 0; i < sizeof fixtures / sizeof *fixtures; i++) {
 		snprintf(name, sizeof name, "corpus/%s", fixtures[i].file);
-		if (!shared(path, name))
+		if (!tl_corpus_path(path, name))
 			continue;
 		found++;
 		for (int python = 0; python < 2; python++) {
@@ -125,7 +108,7 @@ static void fixture_table(void **state)
 		}
 	}
 	if (!found)
-		no_corpus();
+		tl_no_corpus();
 }
 
 /* ---- golden nodes ---- */
@@ -192,7 +175,7 @@ static void golden_nodes(void **state)
 	size_t found = 0;
 	for (size_t i = 0; i < 3; i++) {
 		snprintf(name, sizeof name, "golden/tree_%s/nodes.json", names[i]);
-		if (!shared(path, name))
+		if (!tl_corpus_path(path, name))
 			continue;
 		size_t size;
 		char *text = read_file(path, &size);
@@ -200,7 +183,7 @@ static void golden_nodes(void **state)
 		const tl_value *nodes;
 		assert_int_equal(tl__value_parse(&arena, text, size, false, &nodes), 0);
 		snprintf(name, sizeof name, "corpus/pytorch/%s.json.gz", names[i]);
-		if (shared(path, name)) {
+		if (tl_corpus_path(path, name)) {
 			found++;
 			tl_opened o = open_tree(path, true);
 			print_message("%s: %zu nodes\n", names[i], tl__value_count(nodes));
@@ -213,7 +196,7 @@ static void golden_nodes(void **state)
 		free(text);
 	}
 	if (!found)
-		no_corpus();
+		tl_no_corpus();
 }
 
 /* Spec 01 sections 4.10 and 12: pairs of autograd halves that the reference finds. */
@@ -221,15 +204,15 @@ static void autograd_pairs(void **state)
 {
 	(void)state;
 	char path[4096];
-	if (!shared(path, "corpus/pytorch/mi300_resnet_checkpointing.json.gz")) {
-		no_corpus();
+	if (!tl_corpus_path(path, "corpus/pytorch/mi300_resnet_checkpointing.json.gz")) {
+		tl_no_corpus();
 		return;
 	}
 	tl_opened o = open_tree(path, false);
 	assert_int_equal(o.tree->n_links, 213);
 	assert_int_equal(tl__tree_forward_of(o.tree, 0), 6404);
 	close_tree(o);
-	if (shared(path, "corpus/pytorch/normalization_layers.json.gz")) {
+	if (tl_corpus_path(path, "corpus/pytorch/normalization_layers.json.gz")) {
 		o = open_tree(path, false);
 		assert_int_equal(o.tree->n_links, 51);
 		close_tree(o);
@@ -249,8 +232,8 @@ static void golden_timeline(void **state)
 	char path[4096], name[512];
 	for (size_t i = 0; i < sizeof timelines / sizeof *timelines; i++) {
 		snprintf(name, sizeof name, "corpus/pytorch/%s.json.gz", timelines[i].name);
-		if (!shared(path, name)) {
-			no_corpus();
+		if (!tl_corpus_path(path, name)) {
+			tl_no_corpus();
 			return;
 		}
 		tl_opened o = open_tree(path, false);
