@@ -139,13 +139,14 @@ static int enter(booking *b, uint32_t row, uint32_t group)
 /* The time of trace2, cut at each row's end of trace1's time: whatever is rounded down here comes to the next row. */
 static void share(booking *b, const tl_inline_group *group, tl_time all)
 {
+	const tl_time shared = group->apart ? 0 : group->time2;
 	uint64_t whole = all ? (uint64_t)all : (uint64_t)group->n, before = 0;
 	tl_time given = 0;
 	for (size_t i = 0; i < b->here.n; i++) {
 		result_row *r = &b->rows.v[b->here.v[i]];
 		/* where nothing took any time, events count instead */
 		before += all ? (uint64_t)r->here : (uint64_t)r->events;
-		tl_time up_to = (tl_time)((wide)group->time2 * before / whole);
+		tl_time up_to = (tl_time)((wide)shared * before / whole);
 		r->time[0] += r->here;
 		r->time[1] += up_to - given;
 		given = up_to;
@@ -202,7 +203,9 @@ static int book_all(booking *b, bool include_unlinked)
 			leave_out(b, group);
 			continue;
 		}
-		TL_TRY(group->n ? book_events(b, i) : book_others(b, i));
+		if (group->n)
+			TL_TRY(book_events(b, i));
+		TL_TRY(book_others(b, i));
 		b->totals->events[0] += group->n;
 		b->totals->events[1] += group->n2;
 		b->totals->time[1] += group->time2;

@@ -54,7 +54,13 @@ static int add_event(maker *m, tl_inline_group *group, const tl_diff_gpu *g)
 	}
 	group->n2++;
 	group->time2 += duration(m->rows, g);
-	return group->n ? 0 : keep_other(m, group, g);
+	return group->n && !group->apart ? 0 : keep_other(m, group, g);
+}
+
+static bool is_frame(const tl_diff *d, const tl_diff_node *node)
+{
+	return node->baseline != TL_ROW_NONE && node->variant != TL_ROW_NONE &&
+	       d->tree[0]->store->kind[node->baseline] == TL_KIND_PYTHON;
 }
 
 static int new_group(maker *m, const tl_diff_gpu *g)
@@ -62,6 +68,7 @@ static int new_group(maker *m, const tl_diff_gpu *g)
 	tl_inline_group group = {.node = g->group,
 				 .common = g->ancestor != TL_STR_NONE,
 				 .unlinked = m->rows->diff->node[g->group].unlinked,
+				 .apart = is_frame(m->rows->diff, &m->rows->diff->node[g->group]),
 				 .first = m->out->events.n,
 				 .first_other = m->out->others.n};
 	TL_TRY(tl__diff_group_name(&group.name, m->rows, g, &m->buf));

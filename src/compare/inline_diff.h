@@ -7,6 +7,9 @@
  * Times are sums of durations, in whole ps. A lowest common ancestor has some of trace1 and some of trace2. Rows whose
  * operations reach it share its time of trace2 by their parts of its time of trace1, so that the rows add up to
  * what the ancestors have, and those to the traces. What no row of the summary stands for gets a row of its own below.
+ *
+ * Nothing is shared under a Python frame, which may be the whole program: a memset of trace1 would take over all steps
+ * that only trace2 has. So the figures are about those of trees without frames.
  */
 #ifndef TL_COMPARE_INLINE_DIFF_H
 #define TL_COMPARE_INLINE_DIFF_H
@@ -20,9 +23,11 @@ typedef struct tl_inline_group {
 	tl_str name;   /* see tl__diff_group_name */
 	bool common;   /* both traces have it */
 	bool unlinked; /* what has no launch in its trace */
+	bool apart;    /* what both have of it stands beside each other, and is not one and the same work */
 	/* GPU events of trace1: tl_inline_diff.events from `first` on */
 	size_t first, n;
-	/* of trace2: how many, their time, and, where trace1 has none, tl_inline_diff.others from `first_other` on */
+	/* of trace2: how many, their time, and, where trace1 has none or `apart`, tl_inline_diff.others from
+	   `first_other` on */
 	size_t n2, first_other, n_others;
 	tl_time time2;
 } tl_inline_group;

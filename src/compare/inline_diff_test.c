@@ -238,6 +238,25 @@ static void only_in_one(void **state)
 	done(&c);
 }
 
+/*
+ * Under a frame that both have, operations that differ are not one another's: the memset has nothing to do with what
+ * only the other trace does. An operation under the frame that both have is a common ancestor as ever.
+ */
+static void under_a_frame(void **state)
+{
+	(void)state;
+	compared c;
+	compare(&c, "@main[A[hipLaunchKernel[~a:3]] old[hipLaunchKernel[~o:1]]]",
+		"@main[A[hipLaunchKernel[~b:4]] new[hipLaunchKernel[~n:100]] new[hipLaunchKernel[~n:100]]]", false);
+	assert_int_equal(c.summary->rows, 3);
+	expect_times(&c, "A", 3, 4);
+	expect_times(&c, "old", 1, 0);
+	expect_times(&c, "new", 0, 200);
+	expect_text(c.summary, row_named(c.summary, "old"), "lca_name", "main");
+	expect_text(c.summary, row_named(c.summary, "new"), "lca_name", "main");
+	done(&c);
+}
+
 /* Rows below are by operation and arguments; which of several places they are in makes no difference. */
 static void rows_below_by_arguments(void **state)
 {
@@ -387,14 +406,18 @@ static uint32_t random_below(uint32_t n)
 }
 
 /* Operations of few names in and beside each other, with kernels, communication, and what has no launch. */
-static const char *random_trace(tl_buf *out)
+static const char *random_trace(tl_buf *out, bool frames)
 {
 	tl__buf_clear(out);
 	int open = 0;
+	if (frames) {
+		tl__buf_puts(out, "@main[");
+		open = 1;
+	}
 	for (uint32_t i = 5 + random_below(60); i-- > 0;) {
 		uint32_t kind = random_below(10);
 		if (kind < 5) {
-			tl__buf_printf(out, "op%u[", random_below(7));
+			tl__buf_printf(out, "%s%u[", frames && !random_below(3) ? "@f" : "op", random_below(7));
 			open++;
 		} else if (kind < 8) {
 			tl__buf_printf(out, "hipLaunchKernel[~%s%u:%u.%06u] ", random_below(5) ? "k" : "ncclDevKernel_",
@@ -433,7 +456,8 @@ static void rows_add_up_to_the_traces(void **state)
 		compared c;
 		bool unlinked = seed % 2;
 		random_state = seed;
-		const char *one = random_trace(&a), *two = seed % 10 ? random_trace(&b) : one;
+		const char *one = random_trace(&a, seed % 3 == 0),
+			   *two = seed % 10 ? random_trace(&b, seed % 3 == 0) : one;
 		open_both(&c, one, two);
 		assert_int_equal(keep(&c.diff, c.f.diff), 0);
 		assert_int_equal(add_columns(&c, unlinked), 0);
@@ -485,6 +509,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_to_one),
+		cmocka_unit_test(under_a_frame),
 		cmocka_unit_test(shared_by_parts),
 		cmocka_unit_test(shares_are_exact),
 		cmocka_unit_test(no_time_at_all),

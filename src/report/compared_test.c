@@ -457,6 +457,28 @@ static void real_pairs(void **state)
 	}
 }
 
+/* Serving frameworks: graphs whose launches own many kernels, operations that are made; as with Python frames. */
+static void serving_pairs(void **state)
+{
+	(void)state;
+	static const char *const pairs[][2] = {
+		{"inference/sglang_decode/sglang_Qwen3-8B_decode",
+		 "inference/sglang_prefilldecode/sglang_Qwen3-8B_prefilldecode"},
+		{"inference/vllm_decode_full/graph_execution",
+		 "inference/vllm_prefilldecode_piecewise/graph_execution"},
+		{"inference/vllm_decode_full/graph_execution", "inference/vllm_decode_full/graph_execution"},
+	};
+	tl_report_options o = tl_report_options_default();
+	o.enable_pseudo_ops = true;
+	for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+		o.include_unlinked_kernels = o.detect_recompute = false;
+		check_pair(pairs[i][0], pairs[i][1], &o);
+		check_pair(pairs[i][1], pairs[i][0], &o);
+		o.include_unlinked_kernels = o.detect_recompute = true;
+		check_pair(pairs[i][0], pairs[i][1], &o);
+	}
+}
+
 /* The reference's own figures, where one operation stands beside one other and nothing is left to divide: */
 static void figures_of_the_reference(void **state)
 {
@@ -487,18 +509,13 @@ static void figures_of_the_reference(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sheets_and_totals),
-		cmocka_unit_test(plain_reports_say_nothing),
-		cmocka_unit_test(with_itself),
-		cmocka_unit_test(bad_traces_are_refused),
+		cmocka_unit_test(sheets_and_totals),    cmocka_unit_test(plain_reports_say_nothing),
+		cmocka_unit_test(with_itself),          cmocka_unit_test(bad_traces_are_refused),
 
-		cmocka_unit_test(trees_of_the_caller),
-		cmocka_unit_test(one_sided),
-		cmocka_unit_test(hooks_get_both_trees),
-		cmocka_unit_test(no_memory_is_an_error),
-		cmocka_unit_test(texts_of_the_summary),
-		cmocka_unit_test(real_pairs),
-		cmocka_unit_test(figures_of_the_reference),
+		cmocka_unit_test(trees_of_the_caller),  cmocka_unit_test(one_sided),
+		cmocka_unit_test(hooks_get_both_trees), cmocka_unit_test(no_memory_is_an_error),
+		cmocka_unit_test(texts_of_the_summary), cmocka_unit_test(real_pairs),
+		cmocka_unit_test(serving_pairs),        cmocka_unit_test(figures_of_the_reference),
 	};
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
