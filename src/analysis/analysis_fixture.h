@@ -23,13 +23,17 @@ typedef struct fixture {
 	tl_analyzer *a;
 } fixture;
 
-/** Takes over the store. */
+/** Takes over the store. `frames`: with Python frames in the tree. */
+static inline void fixture_open_frames(fixture *f, tl_store *store, bool frames, const tl_analyzer_options *options)
+{
+	*f = (fixture){.trace.store = store};
+	assert_int_equal(tl_tree_build(&f->tree, &f->trace, &(tl_tree_options){.with_python = frames}, NULL), 0);
+	assert_int_equal(tl__analyzer_new(&f->a, f->tree, options, NULL), 0);
+}
+
 static inline void fixture_open_with(fixture *f, tl_store *store, const tl_analyzer_options *options)
 {
-	tl_error err = TL_ERROR_INIT;
-	*f = (fixture){.trace.store = store};
-	assert_int_equal(tl_tree_build(&f->tree, &f->trace, NULL, &err), 0);
-	assert_int_equal(tl__analyzer_new(&f->a, f->tree, options, &err), 0);
+	fixture_open_frames(f, store, false, options);
 }
 
 static inline void fixture_open(fixture *f, tl_store *store)

@@ -8,16 +8,6 @@
 
 static const tl_analyzer_options with_stacks = {.call_stack = true};
 
-/* As fixture_open_with, with Python frames in the tree. */
-static void open_with_python(fixture *f, tl_store *store, const tl_analyzer_options *options)
-{
-	tl_error err = TL_ERROR_INIT;
-	tl_tree_options to = {.with_python = true};
-	*f = (fixture){.trace.store = store};
-	assert_int_equal(tl_tree_build(&f->tree, &f->trace, &to, &err), 0);
-	assert_int_equal(tl__analyzer_new(&f->a, f->tree, options, &err), 0);
-}
-
 static void frame(tl_store *s, const char *name, double start, double dur)
 {
 	tl_fixture_python(s, name, HOST, FORWARD_THREAD, start, dur, TL_ID_NONE, TL_ID_NONE);
@@ -60,7 +50,7 @@ static void which_names_are_in_a_stack(void **state)
 	tl_fixture_op(s, "plain", HOST, FORWARD_THREAD, 4, 90); /* an operation always is */
 	tl_row kernel = launch_kernel(s, FORWARD_THREAD, "void k_1<x::y>()", 10, 5, 1);
 	fixture f;
-	open_with_python(&f, s, &with_stacks);
+	fixture_open_frames(&f, s, true, &with_stacks);
 	expect_stack(&f, kernel, "['app/train.py(2): step', 'nn.Module: Net', 'torch::something', 'plain']");
 	tl_table *t = summary_of(&f, false);
 	/* the kernel closes the stack, under its full name */
@@ -80,7 +70,7 @@ static void kernels_without_anything_above(void **state)
 	tl_row launched = launch_kernel(s, FORWARD_THREAD, "k", 10, 5, 1);
 	tl_row lost = tl_fixture_gpu(s, TL_KIND_KERNEL, "lost", GPU, 7, 100, 5, 77);
 	fixture f;
-	open_with_python(&f, s, &with_stacks);
+	fixture_open_frames(&f, s, true, &with_stacks);
 	expect_stack(&f, launched, "[]");
 	expect_stack(&f, lost, "[]");
 	fixture_close(&f);
@@ -99,7 +89,7 @@ static void how_several_stacks_are_shown(void **state)
 	launch_kernel(s, FORWARD_THREAD, "k", 111, 3, 3);
 	launch_kernel(s, FORWARD_THREAD, "k", 121, 3, 4);
 	fixture f;
-	open_with_python(&f, s, &with_stacks);
+	fixture_open_frames(&f, s, true, &with_stacks);
 	tl_table *t = summary_of(&f, true);
 	expect_text(t, 0, "call_stack_full", "['app/a.py(1): f', 'aten::two', ['a'], ['b']]");
 	expect_text(t, 1, "call_stack_full", "['app/a.py(1): f', 'aten::same', 'k', []]");
@@ -127,7 +117,7 @@ static void synthetic_rows_have_a_stack(void **state)
 	launch_kernel(s, FORWARD_THREAD, "extra", 11, 20, 1);
 	add_mm(s, 50, 10, 2);
 	fixture f;
-	open_with_python(&f, s, &with_stacks);
+	fixture_open_frames(&f, s, true, &with_stacks);
 	tl_table *t = summary_of(&f, true);
 	expect_text(t, 0, "name", "outer->extra (Synthetic Op)");
 	expect_text(t, 0, "call_stack_full", "['app/a.py(1): loss', 'outer', 'extra']");
@@ -145,7 +135,7 @@ static void an_operation_that_no_frame_calls(void **state)
 	tl_store *s = tl__store_new();
 	add_mm(s, 50, 10, 2);
 	fixture f;
-	open_with_python(&f, s, &with_stacks);
+	fixture_open_frames(&f, s, true, &with_stacks);
 	tl_table *t = summary_of(&f, true);
 	expect_text(t, 0, "entry_point", "Not found");
 	expect_text(t, 0, "call_stack_full", "['aten::mm', 'gemm_kernel']");
@@ -166,7 +156,7 @@ static void kernel_lists_have_stacks_on_request(void **state)
 		add_mm(s, 50, 10, 2);
 		fixture f;
 		tl_analyzer_options o = {.call_stack = asked};
-		open_with_python(&f, s, &o);
+		fixture_open_frames(&f, s, true, &o);
 		tl_error err = TL_ERROR_INIT;
 		tl_table *t, *summary;
 		char text[512];
@@ -200,7 +190,7 @@ static void deep_stacks_share_their_frames(void **state)
 	for (int i = 0; i < DEPTH; i++)
 		rows[i] = launch_kernel(s, FORWARD_THREAD, "k", 9.0 * DEPTH + 0.5 + i, 5, (tl_id)(i + 1));
 	fixture f;
-	open_with_python(&f, s, &with_stacks);
+	fixture_open_frames(&f, s, true, &with_stacks);
 	tl_error err = TL_ERROR_INIT;
 	tl_table *t;
 	assert_int_equal(tl__unified_table(&t, f.a, &err), 0);
@@ -242,7 +232,7 @@ static void without_memory_it_fails_cleanly(void **state)
 	launch_kernel(s, FORWARD_THREAD, "b", 11, 5, 1);
 	launch_kernel(s, FORWARD_THREAD, "a", 21, 4, 2);
 	fixture f;
-	open_with_python(&f, s, &with_stacks);
+	fixture_open_frames(&f, s, true, &with_stacks);
 	expect_tree_failures_reported(f.tree, stacks_of_a_summary, 30);
 	fixture_close(&f);
 }

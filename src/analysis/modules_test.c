@@ -51,15 +51,6 @@ static tl_store *model(void)
 	return s;
 }
 
-/* As fixture_open, with Python frames. */
-static void open_model(fixture *f, tl_store *store, bool with_python)
-{
-	*f = (fixture){.trace.store = store};
-	tl_tree_options options = {.with_python = with_python};
-	assert_int_equal(tl_tree_build(&f->tree, &f->trace, &options, NULL), 0);
-	assert_int_equal(tl_analyzer_new(&f->a, f->tree, NULL, NULL), 0);
-}
-
 static void expect_module(const tl_modules *m, size_t i, tl_row event, size_t parent, size_t children, double us,
 			  double remainder_us)
 {
@@ -77,7 +68,7 @@ static void times_are_unions(void **state)
 	(void)state;
 	fixture f;
 	tl_modules *m;
-	open_model(&f, model(), true);
+	fixture_open_frames(&f, model(), true, NULL);
 	assert_int_equal(tl_modules_new(&m, f.a, NULL, 0, SIZE_MAX, NULL), 0);
 	assert_int_equal(tl_modules_count(m), 6);
 	expect_module(m, 0, OUTER, SIZE_MAX, 3, 25 + 30.25 + 3, 3);
@@ -108,7 +99,7 @@ static void the_printed_tree(void **state)
 	(void)state;
 	static const tl_row outer[] = {OUTER}, attention[] = {ATTENTION}, leaf[] = {DROPOUT};
 	fixture f;
-	open_model(&f, model(), true);
+	fixture_open_frames(&f, model(), true, NULL);
 	/* the longest line has five dots: the one of what belongs to no child of Attention_0 */
 	expect_print(&f, outer, 1, SIZE_MAX,
 		     "                                      (GPU Time μs)\n"
@@ -142,7 +133,7 @@ static void the_json(void **state)
 	fixture f;
 	tl_modules *m;
 	tl_buf text = {0};
-	open_model(&f, model(), true);
+	fixture_open_frames(&f, model(), true, NULL);
 	assert_int_equal(tl_modules_new(&m, f.a, NULL, 0, SIZE_MAX, NULL), 0);
 	assert_int_equal(tl_modules_json(m, collect, &text, NULL), 0);
 	assert_string_equal(
@@ -173,7 +164,7 @@ static void the_table(void **state)
 	fixture f;
 	tl_modules *m;
 	tl_table *table;
-	open_model(&f, model(), true);
+	fixture_open_frames(&f, model(), true, NULL);
 	assert_int_equal(tl_modules_new(&m, f.a, NULL, 0, 1, NULL), 0);
 	assert_int_equal(tl_modules_table(&table, m, NULL), 0);
 	tl_modules_free(m);
@@ -195,7 +186,7 @@ static void bad_use_is_answered(void **state)
 	fixture f;
 	tl_modules *m;
 	tl_error err = TL_ERROR_INIT;
-	open_model(&f, model(), true);
+	fixture_open_frames(&f, model(), true, NULL);
 	static const tl_row wrong[] = {6, 999, TL_ROW_NONE};
 	for (size_t i = 0; i < 3; i++) {
 		assert_int_equal(tl_modules_new(&m, f.a, &wrong[i], 1, SIZE_MAX, &err), TL_EINVAL);
@@ -208,7 +199,7 @@ static void bad_use_is_answered(void **state)
 	tl_modules_free(m);
 	tl_modules_free(NULL);
 	fixture_close(&f);
-	open_model(&f, model(), false);
+	fixture_open_frames(&f, model(), false, NULL);
 	assert_int_equal(tl_modules_new(&m, f.a, NULL, 0, SIZE_MAX, &err), TL_EINVAL);
 	assert_non_null(strstr(err.message, "Python frames"));
 	fixture_close(&f);
@@ -228,7 +219,7 @@ static void deep_modules(void **state)
 		tl_fixture_launch(s, "launch", 1, 1, 2.0 * DEPTH - i - 1 + 0.25, 0.5, (tl_id)(DEPTH - i));
 		tl_fixture_gpu(s, TL_KIND_KERNEL, "k", 0, 7, 4.0 * DEPTH + i, 1, (tl_id)(DEPTH - i));
 	}
-	open_model(&f, s, true);
+	fixture_open_frames(&f, s, true, NULL);
 	assert_int_equal(tl_modules_new(&m, f.a, NULL, 0, SIZE_MAX, NULL), 0);
 	assert_int_equal(tl_modules_count(m), DEPTH);
 	expect_module(m, 0, 0, SIZE_MAX, 1, DEPTH, tl_modules_get(m, 0)->remainder == 0 ? 0 : 1);
@@ -269,7 +260,7 @@ static void every_failed_allocation_is_reported(void **state)
 {
 	(void)state;
 	fixture f;
-	open_model(&f, model(), true);
+	fixture_open_frames(&f, model(), true, NULL);
 	assert_true(fail_each_allocation(everything, f.a) > 10);
 	fixture_close(&f);
 }

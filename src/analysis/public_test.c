@@ -35,10 +35,7 @@ static tl_store *model(void)
 
 static void open_model(fixture *f, bool with_python)
 {
-	*f = (fixture){.trace.store = model()};
-	tl_tree_options options = {.with_python = with_python};
-	assert_int_equal(tl_tree_build(&f->tree, &f->trace, &options, NULL), 0);
-	assert_int_equal(tl_analyzer_new(&f->a, f->tree, NULL, NULL), 0);
+	fixture_open_frames(f, model(), with_python, NULL);
 }
 
 static void expect_columns(const tl_table *table, const char *const *names, size_t n)
