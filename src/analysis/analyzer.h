@@ -22,10 +22,12 @@ struct tl_analyzer {
 	tl_strings *strings; /* extension of the trace's pool; tables made from this analyser share it */
 	tl_arena arena;      /* parsed values, model results; lives as long as the analyser */
 	bool gpu_only;
+	/* Base of "percent of total time": of the default timeline in ps, with detect_recompute of what is no
+	 * recompute, if there is any (fault 7 of spec 02, "reference, for now"). */
 	tl_time total_time;
 	tl_breakdown breakdown; /* of the default timeline, without a micro-idle threshold; all parts of it */
 
-	tl_models models;        /* built-in and registered ones */
+	tl_models models; /* built-in and registered ones */
 	/* Events that a model could not read, since one of the two was reset: of tables of metrics and sheets of
 	 * families, and of unified tables, which hold the same events again; and those of the last table. */
 	tl_model_failures sheet_failures, unified_failures, last_failures;
@@ -42,7 +44,11 @@ struct tl_analyzer {
 	tl_str unknown;                   /* "Unknown" */
 	tl_interval_buf scratch;          /* for tl__busy_time */
 
-	/* For busy times of ranges of tree->gpu; n_gpu + 1 each, over the GPU events before. */
+	/*
+	 * For busy times of ranges of tree->gpu; n_gpu + 1 each, over the GPU events before. Of two kinds, because
+	 * neither does for the other: events of one stream follow one another though other streams crowd them, and
+	 * events of several streams may be alone though they do not follow one another.
+	 */
 	uint64_t *gpu_sum;   /* summed durations in ps, wrapping */
 	uint32_t *gpu_jumps; /* how many do not start at or after the end of the one before them */
 	/* Made when first needed, or NULL: events that share their time with another one are crowded, the others lone.

@@ -37,7 +37,8 @@ static bool ends_in_number(const char *name, size_t *n)
 	return true;
 }
 
-void tl__plain_name(tl_buf *out, const char *name, size_t n)
+/* Appends what of a name counts in a comparison, twins not yet applied. */
+static void put_plain_name(tl_buf *out, const char *name, size_t n)
 {
 	/* Inductor numbers the kernels that it generates, through the whole program. */
 	if (n > 7 && !memcmp(name, "triton_", 7))
@@ -64,7 +65,8 @@ void tl__plain_name(tl_buf *out, const char *name, size_t n)
 	}
 }
 
-uint64_t tl__text_hash(const char *text, size_t n)
+/* A hash of bytes that is spread well; never 0. */
+static uint64_t hash_text(const char *text, size_t n)
 {
 	uint64_t h = tl__mix(n, UINT64_C(0x2545f4914f6cdd1d)), word;
 	for (; n >= 8; n -= 8, text += 8) {
@@ -100,7 +102,7 @@ uint64_t tl__hash_of_text(tl_name_hashes *h, tl_str id)
 	if (id == TL_STR_NONE || id >= h->n)
 		return 0;
 	if (!h->text[id])
-		h->text[id] = tl__text_hash(tl__str(h->strings, id), tl__str_len(h->strings, id));
+		h->text[id] = hash_text(tl__str(h->strings, id), tl__str_len(h->strings, id));
 	return h->text[id];
 }
 
@@ -112,15 +114,15 @@ int tl__hash_name(tl_name_hashes *h, tl_str id, uint64_t *plain, uint64_t *commo
 	}
 	if (!h->common[id]) {
 		tl__buf_clear(&h->buf);
-		tl__plain_name(&h->buf, tl__str(h->strings, id), tl__str_len(h->strings, id));
+		put_plain_name(&h->buf, tl__str(h->strings, id), tl__str_len(h->strings, id));
 		if (!tl__buf_text(&h->buf))
 			return TL_ENOMEM;
-		h->plain[id] = tl__text_hash(h->buf.v, h->buf.n);
+		h->plain[id] = hash_text(h->buf.v, h->buf.n);
 		tl__buf_clear(&h->scratch);
 		tl__twins_apply(h->twins, &h->scratch, h->buf.v, h->buf.n);
 		if (!tl__buf_text(&h->scratch))
 			return TL_ENOMEM;
-		h->common[id] = tl__text_hash(h->scratch.v, h->scratch.n);
+		h->common[id] = hash_text(h->scratch.v, h->scratch.n);
 	}
 	*plain = h->plain[id];
 	*common = h->common[id];

@@ -27,12 +27,6 @@ void tl__twins_free(tl_twins *twins);
 /** Appends the common name of a name. Applied until nothing changes, at most 8 times. */
 void tl__twins_apply(const tl_twins *twins, tl_buf *out, const char *name, size_t n);
 
-/** Appends what of a name counts in a comparison, twins not yet applied. */
-void tl__plain_name(tl_buf *out, const char *name, size_t n);
-
-/** A hash of bytes that is spread well; never 0. */
-uint64_t tl__text_hash(const char *text, size_t n);
-
 /** Hashes of the texts of a pool, made when first asked for. */
 typedef struct tl_name_hashes {
 	const tl_strings *strings;

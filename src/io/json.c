@@ -50,7 +50,8 @@ const char *tl__json_string_special(tl_json_scan *scan, const char *p)
 	return NULL;
 }
 
-bool tl__json_is_big_integer(const char *p, size_t n)
+/* Whether these digits (optional sign) exceed what 64 bits hold, signed or unsigned. */
+static bool is_big_integer(const char *p, size_t n)
 {
 	bool negative = n && *p == '-';
 	if (negative || (n && *p == '+')) {
@@ -113,7 +114,7 @@ tl_json_spelling tl__json_spelling(const char *p, size_t n)
 uint8_t tl__json_number_flags(const char *p, size_t n)
 {
 	tl_json_spelling spelling = tl__json_spelling(p, n);
-	unsigned flags = n > 19 && tl__json_is_big_integer(p, n) ? TL_JSON_BIG_INTEGER : 0;
+	unsigned flags = n > 19 && is_big_integer(p, n) ? TL_JSON_BIG_INTEGER : 0;
 	flags |= spelling == TL_JSON_NUMBER_ODD    ? TL_JSON_ODD_NUMBER
 		 : spelling == TL_JSON_NUMBER_NONE ? TL_JSON_NO_NUMBER
 						   : 0;

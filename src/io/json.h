@@ -112,7 +112,8 @@ static inline uint32_t tl__json_mask_number_end(const char *p, uint32_t *other)
 	*other = (uint32_t)_mm_movemask_epi8(digit) ^ 0xffff;
 	return (uint32_t)_mm_movemask_epi8(number) ^ 0xffff;
 }
-/* Whether the first n bytes of both are equal; both are readable that far and 16 bytes more. Stops at the first difference. */
+/* Whether the first n bytes of both are equal; both are readable that far and 16 bytes more. Stops at the first
+ * difference. */
 static inline bool tl__json_same(const char *a, const char *b, unsigned n)
 {
 	for (;; a += 16, b += 16, n -= 16) {
@@ -236,9 +237,6 @@ static inline const char *tl__json_scan_string(tl_json_scan *scan, const char *p
 	token->flags = (uint8_t)(flags | (any_high ? TL_JSON_HIGH : 0));
 	return p + 1;
 }
-
-/** Whether these digits (optional sign) exceed what 64 bits hold, signed or unsigned. */
-bool tl__json_is_big_integer(const char *p, size_t n);
 
 /** How a run of digits, signs, points and exponents is written. */
 typedef enum tl_json_spelling {
