@@ -135,6 +135,7 @@ typedef struct tl_report_outputs {
 	const char *xlsx_path; /**< one workbook: `overview`, then a sheet a table */
 	const char *json_path; /**< one object {"trace":..., "options":..., "roofline":..., "comparison":...,
 				  "tables":[...]} (see tl_table_json) */
+	bool single_thread;    /**< write on the calling thread alone */
 } tl_report_outputs;
 
 /**

@@ -26,7 +26,7 @@ typedef int (*tl_progress_fn)(void *user, uint64_t done, uint64_t total);
 /** Options of tl_trace_open; zero-initialise (`tl_trace_options o = {0};`) for the defaults. */
 typedef struct tl_trace_options {
 	bool strict;             /**< refuse a file that needs any repair (TL_ESTRICT) */
-	bool single_thread;      /**< unpack and scan on the calling thread */
+	bool single_thread;      /**< read the file, and build its trees, on the calling thread alone */
 	bool keep_raw;           /**< keep the text of every event, packed, for tl_event_raw (event.h) */
 	tl_progress_fn progress; /**< may be NULL */
 	void *user;              /**< for progress */

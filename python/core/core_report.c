@@ -463,7 +463,8 @@ static PyObject *write_files(core_report *self, PyObject *args)
 	PyObject *result = NULL;
 	if (PyArg_ParseTuple(args, "O&O&O&ss:write", to_path, &csv, to_path, &xlsx, to_path, &json, &heading.trace,
 			     &heading.command)) {
-		tl_report_outputs outputs = {path_of(csv), path_of(xlsx), path_of(json)};
+		tl_report_outputs outputs = {
+			.csv_dir = path_of(csv), .xlsx_path = path_of(xlsx), .json_path = path_of(json)};
 		int code;
 		Py_BEGIN_ALLOW_THREADS
 		code = tl_report_write(self->report, &outputs, &heading, &err);

@@ -7,7 +7,7 @@
 
 static const cli_option options[] = {
 	{.name = "output_csv_path", .kind = CLI_TEXT, .value = "FILE", .help = "write the table as CSV instead"},
-	{.name = "single-thread", .kind = CLI_FLAG, .help = "unpack and read in one thread"},
+	{.name = "single-thread", .kind = CLI_FLAG, .help = "use one thread only"},
 	{.name = "quiet", .letter = 'q', .kind = CLI_FLAG, .help = "no progress"},
 	{.name = "help", .letter = 'h', .kind = CLI_FLAG, .help = "print this help"},
 	{0},

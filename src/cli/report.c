@@ -164,7 +164,7 @@ static const cli_option options[] = {
 	 .choices = colour_choices,
 	 .group = DISPLAY,
 	 .help = "colours in the summary (auto: on a terminal, unless NO_COLOR is set)"},
-	{.name = "single-thread", .kind = CLI_FLAG, .group = DISPLAY, .help = "unpack and read in one thread"},
+	{.name = "single-thread", .kind = CLI_FLAG, .group = DISPLAY, .help = "use one thread only"},
 	{.name = "help", .letter = 'h', .kind = CLI_FLAG, .group = DISPLAY, .help = "print this help"},
 	{0},
 };
@@ -352,6 +352,7 @@ static int read_job(job *j, const cli_args *args, bool pytorch_given)
 		.csv_dir = cli_text(args, "output_csvs_dir", NULL),
 		.xlsx_path = cli_text(args, "output_xlsx_path", NULL),
 		.json_path = cli_text(args, "output_json_path", NULL),
+		.single_thread = cli_has(args, "single-thread"),
 	};
 	status = check_names(&j->outputs);
 	if (status != CLI_OK)

@@ -31,7 +31,7 @@
 		{.name = "single-thread",                                                                           \
 		 .kind = CLI_FLAG,                                                                                  \
 		 .group = "output and behaviour",                                                                   \
-		 .help = "unpack and read in one thread"},                                                          \
+		 .help = "use one thread only"},                                                                    \
 		{.name = "quiet",                                                                                   \
 		 .letter = 'q',                                                                                     \
 		 .kind = CLI_FLAG,                                                                                  \

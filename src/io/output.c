@@ -48,14 +48,16 @@ static ssize_t put(int fd, const char *data, size_t n)
 
 	if (limit && n > limit)
 		n = limit;
-	if (left >= 0) {
-		if (n > (uint64_t)left)
-			n = (size_t)left;
-		if (!n) {
+	while (left >= 0) { /* several threads may write */
+		size_t some = n > (uint64_t)left ? (size_t)left : n;
+		if (!some) {
 			errno = ENOSPC;
 			return -1;
 		}
-		atomic_fetch_sub(&inject_left, (int64_t)n);
+		if (atomic_compare_exchange_weak(&inject_left, &left, left - (int64_t)some)) {
+			n = some;
+			break;
+		}
 	}
 	return write(fd, data, n);
 }

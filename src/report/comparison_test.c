@@ -350,7 +350,7 @@ static void reports_read_back(void **state)
 	tl_error err = TL_ERROR_INIT;
 	tl_report *a = kernels(2, (const char *[]){"k, \"x\"\n<&>", NULL}, (double[]){0.1, 1e300}, (int64_t[]){1, 7});
 	add_column(a->sheets.v[0], "flag", (const char *[]){"True", "False"});
-	assert_int_equal(tl_report_write(a, &(tl_report_outputs){csv, book, NULL}, NULL, &err), 0);
+	assert_int_equal(tl_report_write(a, &(tl_report_outputs){.csv_dir = csv, .xlsx_path = book}, NULL, &err), 0);
 	const char *const paths[] = {book, csv};
 	for (size_t i = 0; i < 2; i++) {
 		tl_report *r;

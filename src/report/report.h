@@ -81,7 +81,7 @@ void tl__staging_end(tl_staging *staging);
 int tl__stage_csv(tl_staging *staging, const tl_table *table, tl_error *err);
 int tl__stage_workbook(tl_staging *staging, const tl_xlsx_book *book, const char *path, tl_error *err);
 /** Writes to the temporary names of `staging`; nothing is visible before tl__staging_commit. */
-int tl__report_stage_csv(tl_staging *staging, const tl_report *report, const char *dir, tl_error *err);
+int tl__report_stage_csv(tl_staging *staging, const tl_report *report, const char *dir, bool threaded, tl_error *err);
 int tl__report_stage_xlsx(tl_staging *staging, const tl_report *report, const char *path,
 			  const tl_report_heading *heading, tl_error *err);
 int tl__report_stage_json(tl_staging *staging, const tl_report *report, const char *path,

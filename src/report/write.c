@@ -11,6 +11,7 @@
 
 #include "report/report.h"
 #include "table/csv.h"
+#include "util/aside.h"
 #include "util/buf.h"
 #include "util/value.h"
 
@@ -23,27 +24,89 @@ static const char *text_or_empty(const char *text)
 
 /* ---- CSV ---- */
 
-int tl__stage_csv(tl_staging *staging, const tl_table *table, tl_error *err)
+/* Fewer rows are written about as fast as a thread starts. */
+#define ROWS_FOR_TWO 1000
+
+/* See tl__staging_file; of the file for a table. */
+static int stage_name(char **path, char **shown, tl_staging *staging, const tl_table *table, tl_error *err)
 {
 	tl_buf name = {0};
 	tl__buf_printf(&name, "%s.csv", tl_table_name(table));
 	const char *text = tl__buf_text(&name);
-	char *path = NULL, *shown = NULL;
-	int code = text ? tl__staging_file(&path, &shown, staging, text, err) : tl__nomem(err);
-	if (code == 0)
-		code = tl__table_write_csv(table, path, shown, err);
-	tl__free(path);
-	tl__free(shown);
+	int code = text ? tl__staging_file(path, shown, staging, text, err) : tl__nomem(err);
 	tl__buf_free(&name);
 	return code;
 }
 
-int tl__report_stage_csv(tl_staging *staging, const tl_report *report, const char *dir, tl_error *err)
+int tl__stage_csv(tl_staging *staging, const tl_table *table, tl_error *err)
 {
+	char *path = NULL, *shown = NULL;
+	int code = stage_name(&path, &shown, staging, table, err);
+	if (code == 0)
+		code = tl__table_write_csv(table, path, shown, err);
+	tl__free(path);
+	tl__free(shown);
+	return code;
+}
+
+/* The sheets of a report, which two threads write. */
+typedef struct csv_files {
+	const tl_report *report;
+	char **path, **shown;
+	_Atomic size_t next; /* not begun yet */
+} csv_files;
+
+typedef struct csv_writer {
+	csv_files *files;
+	size_t failed; /* the sheet that could not be written; SIZE_MAX: none */
+	tl_error err;
+} csv_writer;
+
+static void write_sheets(void *user)
+{
+	csv_writer *w = user;
+	csv_files *f = w->files;
+	w->failed = SIZE_MAX;
+	for (size_t i; (i = f->next++) < f->report->sheets.n;)
+		if (tl__table_write_csv(f->report->sheets.v[i], f->path[i], f->shown[i], &w->err) < 0) {
+			w->failed = i;
+			f->next = f->report->sheets.n;
+		}
+}
+
+static int write_files(csv_files *files, bool threaded, tl_error *err)
+{
+	csv_writer writers[2] = {{.files = files, .err = TL_ERROR_INIT}, {.files = files, .err = TL_ERROR_INIT}};
+	tl_aside aside;
+	tl__aside_start(&aside, write_sheets, &writers[1], threaded);
+	write_sheets(&writers[0]);
+	tl__aside_finish(&aside);
+	const csv_writer *first = writers[1].failed < writers[0].failed ? &writers[1] : &writers[0];
+	if (first->failed == SIZE_MAX)
+		return 0;
+	if (err)
+		*err = first->err;
+	return first->err.code;
+}
+
+int tl__report_stage_csv(tl_staging *staging, const tl_report *report, const char *dir, bool threaded, tl_error *err)
+{
+	size_t n = report->sheets.n, rows = 0;
 	TL_TRY(tl__staging_dir(staging, dir, err));
-	for (size_t i = 0; i < report->sheets.n; i++)
-		TL_TRY(tl__stage_csv(staging, report->sheets.v[i], err));
-	return 0;
+	char **paths = tl__calloc(2 * n + 1, sizeof *paths); /* then those to be shown */
+	int code = paths ? 0 : tl__nomem(err);
+	for (size_t i = 0; i < n && code == 0; i++) {
+		code = stage_name(&paths[i], &paths[n + i], staging, report->sheets.v[i], err);
+		rows += tl_table_rows(report->sheets.v[i]);
+	}
+	if (code == 0) {
+		csv_files files = {.report = report, .path = paths, .shown = paths + n};
+		code = write_files(&files, threaded && rows >= ROWS_FOR_TWO, err);
+	}
+	for (size_t i = 0; i < 2 * n && paths; i++)
+		tl__free(paths[i]);
+	tl__free(paths);
+	return code;
 }
 
 /* ---- XLSX ---- */
@@ -189,7 +252,7 @@ int tl_report_write(const tl_report *report, const tl_report_outputs *outputs, c
 	tl_staging staging = {0};
 	int code = 0;
 	if (outputs->csv_dir)
-		code = tl__report_stage_csv(&staging, report, outputs->csv_dir, err);
+		code = tl__report_stage_csv(&staging, report, outputs->csv_dir, !outputs->single_thread, err);
 	if (code == 0 && outputs->xlsx_path)
 		code = tl__report_stage_xlsx(&staging, report, outputs->xlsx_path, heading, err);
 	if (code == 0 && outputs->json_path)

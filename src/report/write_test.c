@@ -187,6 +187,69 @@ static void a_full_disk_leaves_nothing_and_old_files_as_they_were(void **state)
 	assert_int_equal(entries(path_in(f, "x/y")), 2);
 }
 
+/* Sheets so large that two threads write them. */
+static tl_report *large_report(void)
+{
+	enum { SHEETS = 7, ROWS = 400 };
+	tl_report *report = tl__report_new();
+	for (int sheet = 0; sheet < SHEETS; sheet++) {
+		char name[16];
+		snprintf(name, sizeof name, "sheet %d", sheet);
+		tl_table *table = add_sheet(report, name, ROWS);
+		int64_t values[ROWS];
+		for (int row = 0; row < ROWS; row++)
+			values[row] = (int64_t)sheet * ROWS + row;
+		add_ints(table, "value", values);
+	}
+	return report;
+}
+
+static void two_threads_write_what_one_writes(void **state)
+{
+	fixture *f = *state;
+	tl_report *report = large_report();
+	tl_report_outputs one = {.csv_dir = f->csv, .single_thread = true}, two = {.csv_dir = path_in(f, "two")};
+	assert_int_equal(tl_report_write(report, &one, NULL, NULL), 0);
+	assert_int_equal(tl_report_write(report, &two, NULL, NULL), 0);
+	assert_int_equal(entries(f->csv), 7);
+	assert_int_equal(entries(two.csv_dir), 7);
+	for (int sheet = 0; sheet < 7; sheet++) {
+		char name[32], path[256], text[4096];
+		snprintf(name, sizeof name, "sheet %d.csv", sheet);
+		snprintf(path, sizeof path, "%s/%s", f->csv, name);
+		snprintf(text, sizeof text, "%s", content(path));
+		assert_memory_equal(text, "value\n", 6);
+		assert_int_equal(strtol(text + 6, NULL, 10), sheet * 400);
+		snprintf(path, sizeof path, "%s/%s", two.csv_dir, name);
+		assert_string_equal(content(path), text);
+	}
+	tl_report_free(report);
+}
+
+static void a_full_disk_stops_two_threads(void **state)
+{
+	fixture *f = *state;
+	tl_report *report = large_report();
+	int failures = 0;
+	for (int64_t room = 0;; room += 500) {
+		tl_error err = TL_ERROR_INIT;
+		tl__output_inject(0, room);
+		int code = tl_report_write_csv(report, f->csv, &err);
+		tl__output_inject(0, -1);
+		if (code == 0)
+			break;
+		failures++;
+		assert_int_equal(code, TL_EIO);
+		assert_int_equal(err.code, TL_EIO);
+		assert_non_null(strstr(err.message, "No space left"));
+		assert_non_null(strstr(err.file, f->csv));
+		assert_int_equal(entries(f->dir), 0);
+	}
+	assert_true(failures > 10);
+	assert_int_equal(entries(f->csv), 7);
+	tl_report_free(report);
+}
+
 static void no_memory_is_an_error_and_leaves_nothing(void **state)
 {
 	fixture *f = *state;
@@ -275,6 +338,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(xlsx_goes_into_a_pipe_too, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_full_disk_leaves_nothing_and_old_files_as_they_were, set_up,
 						tear_down),
+		cmocka_unit_test_setup_teardown(two_threads_write_what_one_writes, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_full_disk_stops_two_threads, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(no_memory_is_an_error_and_leaves_nothing, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_sheet_longer_than_excel_holds_is_refused, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(wrong_places_are_named, set_up, tear_down),

@@ -4,6 +4,11 @@
 #include "trace/raw.h"
 #include "util/error.h"
 
+static bool threaded(const tl_trace_options *options)
+{
+	return !options || !options->single_thread;
+}
+
 /* Reads `source` (taken over) into a new trace. */
 static int open_source(tl_trace **out, tl_source *source, const char *path, const tl_trace_options *options,
 		       tl_error *err)
@@ -11,6 +16,7 @@ static int open_source(tl_trace **out, tl_source *source, const char *path, cons
 	tl_trace *trace = tl__calloc(1, sizeof *trace);
 	int code = TL_ENOMEM;
 	if (trace) {
+		trace->single_thread = !threaded(options);
 		trace->store = tl__store_new();
 		if (trace->store)
 			trace->store->path = tl__strdup(path);
@@ -35,11 +41,6 @@ static int open_source(tl_trace **out, tl_source *source, const char *path, cons
 	}
 	*out = trace;
 	return 0;
-}
-
-static bool threaded(const tl_trace_options *options)
-{
-	return !options || !options->single_thread;
 }
 
 int tl_trace_open(tl_trace **out, const char *path, const tl_trace_options *options, tl_error *err)

@@ -10,6 +10,7 @@
 struct tl_trace {
 	tl_store *store;
 	struct tl_raw *raw; /* owned; the store and its copies only point to it */
+	bool single_thread; /* as asked for when it was opened */
 };
 
 /**

@@ -4,12 +4,14 @@
 #include <string.h>
 
 #include "tree/build.h"
+#include "util/aside.h"
 
-static int build(tl_build *b, const tl_tree_options *options)
+/* Smaller trees are built about as fast as a thread starts. */
+#define ASIDE_FROM 20000
+
+static int build_steps(tl_build *b)
 {
 	tl_tree *t = b->tree;
-	TL_TRY(tl__build_overruns(t, options && options->clip_stream_overruns));
-	b->store = t->store;
 	size_t n = b->store->n;
 	t->pos_of_row = tl__malloc((n + 1) * sizeof *t->pos_of_row);
 	if (!t->pos_of_row)
@@ -19,8 +21,32 @@ static int build(tl_build *b, const tl_tree_options *options)
 	TL_TRY(tl__build_launches(b));
 	TL_TRY(tl__build_number(b));
 	TL_TRY(tl__build_autograd(t));
-	TL_TRY(tl__build_checks(t));
-	return tl__build_check_python(t);
+	return tl__build_checks(t);
+}
+
+/* Reads the events only, and its findings are nobody else's. */
+typedef struct python_check {
+	tl_tree *tree;
+	int code;
+} python_check;
+
+static void check_python(void *user)
+{
+	python_check *check = user;
+	check->code = tl__build_check_python(check->tree);
+}
+
+static int build(tl_build *b, const tl_tree_options *options)
+{
+	tl_tree *t = b->tree;
+	TL_TRY(tl__build_overruns(t, options && options->clip_stream_overruns));
+	b->store = t->store;
+	python_check check = {.tree = t};
+	tl_aside aside;
+	tl__aside_start(&aside, check_python, &check, b->store->n >= ASIDE_FROM && !t->trace->single_thread);
+	int code = build_steps(b);
+	tl__aside_finish(&aside);
+	return code < 0 ? code : check.code;
 }
 
 void tl__build_free(tl_build *b)
