@@ -9,6 +9,7 @@
 #include <strings.h>
 #include <xlsxwriter.h>
 
+#include "io/xlsx_rows.h"
 #include "util/alloc.h"
 #include "util/utf8.h"
 
@@ -143,7 +144,9 @@ typedef struct xlsx_job {
 	lxw_workbook *workbook;
 	xlsx_formats formats;
 	char (*names)[4 * TL_XLSX_MAX_NAME + 1]; /* tab names; 0 is the overview */
-	tl_buf text, clean;
+	tl_xlsx_spool spool;
+	tl_xlsx_rows *rows; /* of each sheet; 0 is the overview */
+	tl_buf clean;
 	tl_error *err;
 } xlsx_job;
 
@@ -191,14 +194,6 @@ static lxw_format *column_format(const xlsx_job *job, const tl_table *table, siz
 	return *unit ? job->formats.amount : job->formats.general;
 }
 
-/* columns that a number takes with its format, about */
-static size_t number_width(double value, bool integral)
-{
-	double size = fabs(value);
-	size_t digits = size < 10 ? 1 : (size_t)log10(fmin(size, 1e15)) + 1;
-	return digits + digits / 3 + (value < 0) + (integral ? 0 : 4);
-}
-
 /* ---- cells ---- */
 
 static int check_cell(const xlsx_job *job, lxw_error code)
@@ -208,21 +203,6 @@ static int check_cell(const xlsx_job *job, lxw_error code)
 	if (code == LXW_ERROR_MEMORY_MALLOC_FAILED)
 		return tl__nomem(job->err);
 	return tl__fail(job->err, TL_EIO, "cannot write the workbook: %s", lxw_strerror(code));
-}
-
-/* The text of a cell as CSV has it, in job->text. */
-static int cell_text(xlsx_job *job, const tl_table *table, size_t column, size_t row)
-{
-	tl_buf *buf = &job->text;
-	if (buf->cap < 4096 && tl__grow((void *)&buf->v, &buf->cap, 4096, 1) < 0)
-		return tl__nomem(job->err);
-	buf->n = tl_table_text(table, column, row, buf->v, buf->cap);
-	if (buf->n >= buf->cap) {
-		if (tl__grow((void *)&buf->v, &buf->cap, buf->n + 1, 1) < 0)
-			return tl__nomem(job->err);
-		buf->n = tl_table_text(table, column, row, buf->v, buf->cap);
-	}
-	return 0;
 }
 
 /* width of a text when shown on one line */
@@ -241,41 +221,6 @@ static int put_text(xlsx_job *job, lxw_worksheet *sheet, size_t row, size_t colu
 	if (width)
 		*width = text_width(clean);
 	return check_cell(job, worksheet_write_string(sheet, (lxw_row_t)row, (lxw_col_t)column, clean, format));
-}
-
-/* Writes the cell of a table to row + 1 (below the header); *width is what it takes on the screen. */
-static int put_cell(xlsx_job *job, lxw_worksheet *sheet, const tl_table *table, size_t column, size_t row,
-		    lxw_format *format, size_t *width)
-{
-	/* integers up to here are exact in the doubles of a workbook */
-	static const int64_t exact = INT64_C(1) << 53;
-	lxw_row_t r = (lxw_row_t)(row + 1);
-	lxw_col_t c = (lxw_col_t)column;
-	*width = 0;
-	if (tl_table_is_null(table, column, row))
-		return 0;
-	tl_type type = tl_table_column_type(table, column);
-	if (type == TL_TYPE_BOOL) {
-		*width = 6;
-		return check_cell(job,
-				  worksheet_write_boolean(sheet, r, c, (int)tl_table_int(table, column, row), NULL));
-	}
-	if (type == TL_TYPE_INT64) {
-		int64_t value = tl_table_int(table, column, row);
-		*width = number_width((double)value, true);
-		if (value >= -exact && value <= exact)
-			return check_cell(job, worksheet_write_number(sheet, r, c, (double)value, format));
-	}
-	if (type == TL_TYPE_DOUBLE) {
-		double value = tl_table_double(table, column, row);
-		if (isnan(value))
-			return 0;
-		*width = isinf(value) ? 4 : number_width(value, false);
-		if (!isinf(value))
-			return check_cell(job, worksheet_write_number(sheet, r, c, value, format));
-	}
-	TL_TRY(cell_text(job, table, column, row));
-	return put_text(job, sheet, row + 1, column, job->text.v, job->text.n, NULL, width);
 }
 
 /* ---- marked columns ---- */
@@ -335,27 +280,23 @@ static int put_marks(xlsx_job *job, lxw_worksheet *sheet, const tl_xlsx_sheet *f
 
 /* ---- sheets ---- */
 
-enum { MIN_WIDTH = 8, MAX_WIDTH = 60, FILTER_BUTTON = 3 };
+enum { MIN_WIDTH = 8, MAX_WIDTH = TL_XLSX_MAX_WIDTH, FILTER_BUTTON = 3 };
 
-static int put_table(xlsx_job *job, lxw_worksheet *sheet, const tl_table *table)
+/* The head goes into the workbook, the rows below it into the spool. */
+static int put_table(xlsx_job *job, lxw_worksheet *sheet, const tl_table *table, tl_xlsx_rows *below)
 {
 	size_t columns = tl_table_columns(table), rows = tl_table_rows(table);
 	size_t *widths = tl__calloc(columns + 1, sizeof *widths);
-	lxw_format **formats = tl__calloc(columns + 1, sizeof *formats);
+	int32_t *formats = tl__calloc(columns + 1, sizeof *formats);
 	int code = widths && formats ? 0 : tl__nomem(job->err);
 	for (size_t c = 0; c < columns && code == 0; c++) {
 		const char *name = tl_table_column_name(table, c);
-		formats[c] = column_format(job, table, c);
+		formats[c] = lxw_format_get_xf_index(column_format(job, table, c));
 		code = put_text(job, sheet, 0, c, name, strlen(name), job->formats.header, &widths[c]);
 		widths[c] += FILTER_BUTTON;
 	}
-	for (size_t r = 0; r < rows && code == 0; r++) {
-		for (size_t c = 0; c < columns && code == 0; c++) {
-			size_t width;
-			code = put_cell(job, sheet, table, c, r, formats[c], &width);
-			widths[c] = width + 1 > widths[c] ? width + 1 : widths[c];
-		}
-	}
+	if (code == 0)
+		code = tl__xlsx_spool_table(below, &job->spool, table, formats, widths, job->err);
 	for (size_t c = 0; c < columns && code == 0; c++) {
 		size_t width = widths[c] < MIN_WIDTH ? MIN_WIDTH : widths[c] > MAX_WIDTH ? MAX_WIDTH : widths[c];
 		code = check_cell(job, worksheet_set_column(sheet, (lxw_col_t)c, (lxw_col_t)c, (double)width, NULL));
@@ -402,7 +343,7 @@ static int put_overview(xlsx_job *job, lxw_worksheet *sheet, const tl_xlsx_book 
 	}
 	for (size_t i = 0; i < book->n_findings; i++, row++) {
 		const tl_xlsx_finding *f = &book->findings[i];
-		size_t width;
+		size_t width = 0;
 		TL_TRY(put_text(job, sheet, row, 0, f->label, strlen(f->label), NULL, &width));
 		widest = width > widest && width <= MAX_WIDTH ? width : widest;
 		TL_TRY(check_cell(job,
@@ -455,10 +396,26 @@ static int fill(xlsx_job *job, const tl_xlsx_book *book)
 	TL_TRY(put_overview(job, workbook_get_worksheet_by_name(job->workbook, job->names[0]), book));
 	for (size_t i = 0; i < book->n_sheets; i++) {
 		lxw_worksheet *sheet = workbook_get_worksheet_by_name(job->workbook, job->names[i + 1]);
-		TL_TRY(put_table(job, sheet, book->sheets[i].table));
+		TL_TRY(put_table(job, sheet, book->sheets[i].table, &job->rows[i + 1]));
 		TL_TRY(put_marks(job, sheet, &book->sheets[i]));
 	}
 	return 0;
+}
+
+/* The workbook with all but the rows of tables. */
+static int make_book(xlsx_job *job, const char *path, const tl_xlsx_book *book)
+{
+	/* row by row to temporary files: the other mode keeps 150 bytes a cell until the end, and is no faster */
+	lxw_workbook_options options = {.use_zip64 = LXW_TRUE, .constant_memory = LXW_TRUE, .tmpdir = getenv("TMPDIR")};
+	job->workbook = workbook_new_opt(path, &options);
+	int code = job->workbook ? fill(job, book) : tl__nomem(job->err);
+	if (code < 0) {
+		if (job->workbook)
+			lxw_workbook_free(job->workbook);
+		return code;
+	}
+	TL_TRY(check_cell(job, workbook_close(job->workbook)));
+	return tl__xlsx_verify(path, job->err);
 }
 
 int tl__xlsx_write(const char *path, const tl_xlsx_book *book, tl_error *err)
@@ -467,20 +424,16 @@ int tl__xlsx_write(const char *path, const tl_xlsx_book *book, tl_error *err)
 		TL_TRY(check_size(book->sheets[i].table, err));
 	xlsx_job job = {.err = err};
 	job.names = tl__calloc(book->n_sheets + 1, sizeof *job.names);
-	/* row by row to temporary files: the other mode keeps 150 bytes a cell until the end, and is no faster */
-	lxw_workbook_options options = {.use_zip64 = LXW_TRUE, .constant_memory = LXW_TRUE, .tmpdir = getenv("TMPDIR")};
-	job.workbook = job.names ? workbook_new_opt(path, &options) : NULL;
-	int code = job.workbook ? fill(&job, book) : tl__nomem(err);
-	if (code == 0) {
-		code = check_cell(&job, workbook_close(job.workbook));
-		if (code == 0)
-			code = tl__xlsx_verify(path, err);
-		tl__error_where(code ? err : NULL, path, -1);
-	} else if (job.workbook) {
-		lxw_workbook_free(job.workbook);
-	}
-	tl__buf_free(&job.text);
+	job.rows = tl__calloc(book->n_sheets + 1, sizeof *job.rows);
+	int code = job.names && job.rows ? tl__xlsx_spool_open(&job.spool, err) : tl__nomem(err);
+	if (code == 0)
+		code = make_book(&job, path, book);
+	if (code == 0)
+		code = tl__xlsx_put_rows(path, &job.spool, job.rows, book->n_sheets + 1, err);
+	tl__error_where(code ? err : NULL, path, -1);
+	tl__xlsx_spool_close(&job.spool);
 	tl__buf_free(&job.clean);
 	tl__free(job.names);
+	tl__free(job.rows);
 	return code;
 }
