@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "compare/inline_diff.h"
+#include "trace/corpus_fixture.h"
 #include "tracelens/tracelens.h"
 
 /* ---- small traces ---- */
@@ -369,16 +370,12 @@ static void texts_of_the_summary(void **state)
 
 /* ---- real pairs ---- */
 
-/* Path of a file of the shared data; skips the test where it is missing. */
+/* Path of a trace of the corpus; skips the test where it is missing. */
 static const char *corpus(char out[4096], const char *name)
 {
-	const char *data = getenv("TRACELENS_CORPUS"), *root = getenv("TL_SOURCE_ROOT");
-	snprintf(out, 4096, "%s%s/corpus/%s.json.gz", data ? data : root ? root : ".", data ? "" : "/../shared", name);
-	if (access(out, R_OK) != 0) {
-		puts("skipped: no corpus");
-		skip();
-	}
-	return out;
+	char file[256];
+	snprintf(file, sizeof file, "corpus/%s.json.gz", name);
+	return tl_corpus_needed(out, file);
 }
 
 /* Sum of the durations of GPU events, those that have a launch or all; from the events themselves. */
