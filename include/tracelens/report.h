@@ -108,8 +108,8 @@ TL_API const char *tl_report_roofline(const tl_report *report);
 /** What a report was compared with, and the sums of what its columns say. [0] is trace1, of the report, [1] trace2. */
 typedef struct tl_report_comparison {
 	const char *path;         /**< of trace2; "" for a tree without a name. Belongs to the report */
-	size_t gpu_events[2];     /**< that the rows of unified_perf_summary stand for */
-	tl_time gpu_time[2];      /**< sum of their durations in ps = sum over the rows */
+	size_t gpu_events[2];     /**< with a launch in their trace, or all when those without are included */
+	tl_time gpu_time[2];      /**< sum of their durations in ps = sum over the rows of unified_perf_summary */
 	size_t left_out[2];       /**< GPU events without a launch in their trace, when they are not included */
 	tl_time left_out_time[2]; /**< sum of their durations in ps */
 	bool identical;           /**< both have the same operations in the same places */

@@ -36,7 +36,6 @@ typedef struct reach {
 typedef struct booking {
 	const tl_inline_diff *d;
 	tl_analyzer *a;
-	tl_inline_totals *totals;
 	uint32_t *row_of; /* of each event of trace1: its row, or NONE */
 	size_t n_own;     /* rows that the summary had */
 	TL_VEC(result_row) rows;
@@ -167,7 +166,6 @@ static int book_events(booking *b, uint32_t number)
 		all += duration(b, e->row);
 	}
 	share(b, group, all);
-	b->totals->time[0] += all;
 	return 0;
 }
 
@@ -186,29 +184,15 @@ static int book_others(booking *b, uint32_t number)
 	return 0;
 }
 
-static void leave_out(booking *b, const tl_inline_group *group)
-{
-	for (size_t i = 0; i < group->n; i++)
-		b->totals->time_left_out[0] += duration(b, b->d->events.v[group->first + i].row);
-	b->totals->left_out[0] += group->n;
-	b->totals->left_out[1] += group->n2;
-	b->totals->time_left_out[1] += group->time2;
-}
-
 static int book_all(booking *b, bool include_unlinked)
 {
 	for (uint32_t i = 0; i < b->d->groups.n; i++) {
 		const tl_inline_group *group = &b->d->groups.v[i];
-		if (group->unlinked && !include_unlinked) {
-			leave_out(b, group);
+		if (group->unlinked && !include_unlinked)
 			continue;
-		}
 		if (group->n)
 			TL_TRY(book_events(b, i));
 		TL_TRY(book_others(b, i));
-		b->totals->events[0] += group->n;
-		b->totals->events[1] += group->n2;
-		b->totals->time[1] += group->time2;
 		for (size_t k = 0; k < b->here.n; k++) {
 			b->rows.v[b->here.v[k]].here = 0;
 			b->rows.v[b->here.v[k]].events = 0;
@@ -538,13 +522,11 @@ static int make_largest(tl_table **out, const tl_table *summary, const booking *
 
 /* ---- all of it ---- */
 
-int tl__inline_diff_columns(tl_table **summary, tl_table **largest, tl_inline_totals *totals,
-			    const tl_inline_diff *diff, tl_analyzer *a, const tl_table *unified, const uint32_t *row_of,
-			    bool include_unlinked, tl_error *err)
+int tl__inline_diff_columns(tl_table **summary, tl_table **largest, const tl_inline_diff *diff, tl_analyzer *a,
+			    const tl_table *unified, const uint32_t *row_of, bool include_unlinked, tl_error *err)
 {
-	booking b = {.d = diff, .a = a, .totals = totals};
+	booking b = {.d = diff, .a = a};
 	*largest = NULL;
-	*totals = (tl_inline_totals){0};
 	int code = find_rows(&b, *summary, unified, row_of);
 	if (code == 0)
 		code = book_all(&b, include_unlinked);

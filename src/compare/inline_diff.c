@@ -101,6 +101,25 @@ int tl__inline_diff_new(tl_inline_diff *out, const tl_diff_rows *rows, tl_error 
 	return 0;
 }
 
+tl_inline_totals tl__inline_diff_totals(const tl_inline_diff *diff, const tl_store *store, bool include_unlinked)
+{
+	tl_inline_totals out = {0};
+	for (size_t i = 0; i < diff->groups.n; i++) {
+		const tl_inline_group *group = &diff->groups.v[i];
+		bool left_out = group->unlinked && !include_unlinked;
+		size_t *events = left_out ? out.left_out : out.events;
+		tl_time *time = left_out ? out.time_left_out : out.time;
+		for (size_t k = 0; k < group->n; k++) {
+			tl_time dur = store->dur[diff->events.v[group->first + k].row];
+			time[0] += dur == TL_TIME_NONE ? 0 : dur;
+		}
+		events[0] += group->n;
+		events[1] += group->n2;
+		time[1] += group->time2;
+	}
+	return out;
+}
+
 void tl__inline_diff_free(tl_inline_diff *diff)
 {
 	tl__strings_unref(diff->strings);

@@ -61,6 +61,8 @@ typedef struct tl_inline_totals {
 	size_t events[2], left_out[2];
 	tl_time time[2], time_left_out[2];
 } tl_inline_totals;
+/** @param store of trace1 @param include_unlinked as in tl__inline_diff_columns */
+tl_inline_totals tl__inline_diff_totals(const tl_inline_diff *diff, const tl_store *store, bool include_unlinked);
 
 /**
  * Adds the columns to a unified summary, and below its rows those of what it does not have: communication, and what is
@@ -70,9 +72,8 @@ typedef struct tl_inline_totals {
  * @param include_unlinked GPU events without a launch in their trace have a row, too
  * @param[out] largest the rows by name, largest difference first: `name` and the four columns of times
  */
-int tl__inline_diff_columns(tl_table **summary, tl_table **largest, tl_inline_totals *totals,
-			    const tl_inline_diff *diff, tl_analyzer *a, const tl_table *unified, const uint32_t *row_of,
-			    bool include_unlinked, tl_error *err);
+int tl__inline_diff_columns(tl_table **summary, tl_table **largest, const tl_inline_diff *diff, tl_analyzer *a,
+			    const tl_table *unified, const uint32_t *row_of, bool include_unlinked, tl_error *err);
 
 #define TL_INLINE_SPEEDUP "speedup (trace2/trace1)"
 #define TL_INLINE_DELTA "delta_us (trace2 - trace1)"

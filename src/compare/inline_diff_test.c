@@ -28,8 +28,9 @@ static int add_columns(compared *c, bool unlinked)
 	TL_TRY(tl__unified_table(&unified, c->a, NULL));
 	int code = tl__unified_perf_summary_rows(&c->summary, &row_of, unified, NULL, NULL);
 	if (code == 0)
-		code = tl__inline_diff_columns(&c->summary, &c->largest, &c->totals, &c->diff, c->a, unified, row_of,
-					       unlinked, NULL);
+		code = tl__inline_diff_columns(&c->summary, &c->largest, &c->diff, c->a, unified, row_of, unlinked,
+					       NULL);
+	c->totals = tl__inline_diff_totals(&c->diff, c->a->store, unlinked);
 	tl__free(row_of);
 	tl_table_free(unified);
 	return code;

@@ -274,6 +274,9 @@ static void one_sided(void **state)
 	assert_int_equal(tl_table_rows(tl_report_find(report, "diff_stats")), 4);
 	assert_true(tl_report_get_comparison(&c, report));
 	assert_null(c.largest);
+	assert_int_equal(c.gpu_time[0], 0);
+	assert_int_equal(c.gpu_time[1], 7 * TL_PS_PER_US);
+	assert_int_equal(c.left_out_time[0], 7 * TL_PS_PER_US);
 	tl_report_free(report);
 
 	report = compared(HERE, lost, tl_report_options_default());

@@ -115,32 +115,19 @@ static int add_unified_summary(report_build *b, const tl_table *unified, bool ov
 	return add_sheet(b, sheet, false);
 }
 
-static void keep_totals(tl_report *report, const tl_inline_totals *totals)
-{
-	tl_report_comparison *c = &report->comparison;
-	for (int s = 0; s < 2; s++) {
-		c->gpu_events[s] = totals->events[s];
-		c->gpu_time[s] = totals->time[s];
-		c->left_out[s] = totals->left_out[s];
-		c->left_out_time[s] = totals->time_left_out[s];
-	}
-}
-
 /* The same with the columns of the comparison, and rows of what only the other trace has. */
 static int add_compared_summary(report_build *b, const tl_table *unified)
 {
-	tl_inline_totals totals;
 	uint32_t *row_of;
 	tl_table *sheet;
 	TL_TRY(tl__unified_perf_summary_rows(&sheet, &row_of, unified, &b->summary, b->err));
-	int code = tl__inline_diff_columns(&sheet, &b->report->largest, &totals, &b->compared.diff, b->analyzer,
-					   unified, row_of, b->options->include_unlinked_kernels, b->err);
+	int code = tl__inline_diff_columns(&sheet, &b->report->largest, &b->compared.diff, b->analyzer, unified, row_of,
+					   b->options->include_unlinked_kernels, b->err);
 	tl__free(row_of);
 	if (code < 0) {
 		tl_table_free(sheet);
 		return code;
 	}
-	keep_totals(b->report, &totals);
 	return add_sheet(b, sheet, false);
 }
 
@@ -488,6 +475,20 @@ static int compare_with_file(report_build *b, bool hooks)
 	return code;
 }
 
+static void keep_totals(report_build *b)
+{
+	tl_inline_totals totals =
+		tl__inline_diff_totals(&b->compared.diff, b->tree->store, b->options->include_unlinked_kernels);
+	tl_report_comparison *c = &b->report->comparison;
+	c->identical = b->compared.identical;
+	for (int s = 0; s < 2; s++) {
+		c->gpu_events[s] = totals.events[s];
+		c->gpu_time[s] = totals.time[s];
+		c->left_out[s] = totals.left_out[s];
+		c->left_out_time[s] = totals.time_left_out[s];
+	}
+}
+
 static int compare(report_build *b, bool hooks)
 {
 	tl_report *r = b->report;
@@ -495,7 +496,7 @@ static int compare(report_build *b, bool hooks)
 		return 0;
 	TL_TRY(b->other ? compare_with_file(b, hooks) : compare_with_tree(b));
 	r->compared = true;
-	r->comparison.identical = b->compared.identical;
+	keep_totals(b);
 	r->compared_with = b->options->comparison_path ? tl__strdup(b->options->comparison_path) : NULL;
 	return b->options->comparison_path && !r->compared_with ? tl__nomem(b->err) : 0;
 }

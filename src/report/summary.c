@@ -238,14 +238,14 @@ static void put_comparison(summary *s)
 	const char *path = *c.path ? c.path : "another tree";
 	tl__terminal_put_cut(&s->out, path, strlen(path), (size_t)s->width - 15);
 	tl__buf_putc(&s->out, '\n');
+	put_sums(s, &c);
+	put_left_out(s, &c);
 	if (!c.largest) {
 		put_wrapped(
 			s, "There are no operations to compare in this trace; diff_stats lists the GPU events of both.",
 			0, 0);
 		return;
 	}
-	put_sums(s, &c);
-	put_left_out(s, &c);
 	size_t n = count_changes(c.largest), most = (size_t)s->top;
 	if (n)
 		put_table(s, c.largest, s->width < 60 ? narrow : columns, s->width < 60 ? 3 : 5, n < most ? n : most);
