@@ -8,7 +8,7 @@ FUZZ_SECONDS ?= 60
 TRACE ?= examples/traces/transformer_rank0.json.gz
 SOURCES = $(shell git ls-files '*.[ch]' 2>/dev/null || find src include tests fuzz bench examples -name '*.[ch]')
 
-.PHONY: help all deps demo demo-compare check test python-check golden asan tsan fuzz bench lint format install uninstall clean
+.PHONY: help all deps demo demo-compare check test python-check golden asan python-asan tsan fuzz bench lint format install uninstall clean
 
 help: ## list these targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | \
@@ -53,10 +53,17 @@ golden: all ## the golden cases of the shared corpus, when it is there
 	python3 tests/golden/run_golden.py $(BUILD)/tracelens
 
 asan: deps ## every test under AddressSanitizer and UndefinedBehaviorSanitizer
-	@test -d $(BUILD)-asan || meson setup $(BUILD)-asan -Db_sanitize=address,undefined -Db_lundef=false -Dpython=disabled \
+	@test -d $(BUILD)-asan || meson setup $(BUILD)-asan -Db_sanitize=address,undefined -Db_lundef=false \
 		-Dbuildtype=debugoptimized >/dev/null
 	ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
 		meson test -C $(BUILD)-asan --print-errorlogs --timeout-multiplier 6
+
+python-asan: deps ## the tests of the Python package under the same, where an interpreter has pandas
+	@test -d $(BUILD)-asan || meson setup $(BUILD)-asan -Db_sanitize=address,undefined -Db_lundef=false \
+		-Dbuildtype=debugoptimized >/dev/null
+	@meson configure $(BUILD)-asan -Dpython=auto
+	@ninja -C $(BUILD)-asan > $(BUILD)-asan/ninja.log 2>&1 || { tail -40 $(BUILD)-asan/ninja.log; exit 1; }
+	tests/python/run_asan.sh $(BUILD)-asan
 
 tsan: deps ## the threaded tests under ThreadSanitizer
 	@test -d $(BUILD)-tsan || meson setup $(BUILD)-tsan -Db_sanitize=thread -Db_lundef=false -Dpython=disabled \

@@ -7,6 +7,10 @@ ROOT = os.environ.get("TL_SOURCE_ROOT") or os.path.dirname(os.path.dirname(os.pa
 BUNDLED = os.path.join(ROOT, "examples", "traces", "transformer_rank0.json.gz")
 
 
+#: A sanitizer keeps freed memory for a while, so that growth says nothing: tests of it are skipped.
+SANITIZED = "libasan" in os.environ.get("LD_PRELOAD", "")
+
+
 def corpus():
     """The folder of real traces and right answers; skips the test where it is missing."""
     for folder in (os.environ.get("TRACELENS_CORPUS"), os.path.join(os.path.dirname(ROOT), "shared")):

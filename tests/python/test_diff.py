@@ -590,6 +590,7 @@ class Misuse(unittest.TestCase):
             td.print_tracediff_report_files(pathlib.Path(folder) / "made" / "deep")
             self.assertEqual(sorted(os.listdir(os.path.join(folder, "made", "deep"))), FILES)
 
+    @unittest.skipIf(common.SANITIZED, "skipped: a sanitizer keeps freed memory")
     def test_nothing_is_left_behind(self):
         def resident():
             with open("/proc/self/statm", encoding="ascii") as file:
