@@ -8,7 +8,7 @@ import re
 
 from .. import _core, _models
 from . import perf_model
-from .extensions import get_pseudo_op_category_only_mappings
+from .extensions import get_pseudo_op_category_only_mappings, get_pseudo_op_mappings  # noqa: F401
 from .families.registry import OP_TO_CLASS, sheet_of
 
 #: Operation -> model, in the order of the sheets.
