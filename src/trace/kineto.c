@@ -458,9 +458,16 @@ static int read_document(tl_kineto *k, contents *found)
 static int is_lone_event(tl_kineto *k)
 {
 	tl_json_token key;
-	const char *first = tl__json_blank(k->p + 1);
-	/* a document is known by its first key, without reading on */
-	if (*first != '"' || !tl__json_scan_string(&k->scan, first + 1, &key) || !tl__kineto_is_event_key(key.p, key.n))
+	for (;;) { /* a document is known by its first key, without reading on */
+		const char *first = tl__json_blank(k->p + 1);
+		if (*first == '"' && tl__json_scan_string(&k->scan, first + 1, &key))
+			break;
+		bool more = first >= k->scan.end || (*first == '"' && k->scan.stop >= k->scan.end);
+		if (!more || k->eof || k->scan.end - k->p > LARGEST_METADATA)
+			return 0;
+		TL_TRY(tl__kineto_refill(k));
+	}
+	if (!tl__kineto_is_event_key(key.p, key.n))
 		return 0;
 	while (!tl__kineto_scan(k->event, &k->steps, &k->scratch, &k->scan, k->p)) {
 		if (k->scan.stop < k->scan.end || k->eof || k->scan.end - k->p > LARGEST_METADATA)

@@ -29,6 +29,7 @@ struct tl_kineto_pipeline {
 	unsigned current; /* being filled; the others follow in a circle, the one that was posted first is next */
 	bool threaded;    /* events are added by the source's thread, not at once */
 	uint64_t puts, drains;
+	int code; /* of the first batch taken back that could not be added; it stays */
 	TL_APART;
 	bool failed; /* the adder's: a batch could not be added, nothing may follow */
 };
@@ -47,15 +48,16 @@ static void add_events(tl_source_task *task)
 		tl__source_give(b->k->source, b->block);
 }
 
-/* Waits for a batch; it is empty then. Returns what came of it. */
-static int take_back(batch *b)
+/* Waits for a batch; it is empty then. Returns what came of this one and those before. */
+static int take_back(tl_kineto_pipeline *p, batch *b)
 {
 	if (b->posted)
 		tl__source_wait(b->k->source, &b->task);
 	b->posted = false;
 	b->used = 0;
 	b->block = NULL;
-	return b->code;
+	p->code = p->code < 0 ? p->code : b->code;
+	return p->code;
 }
 
 int tl__kineto_open_pipeline(tl_kineto *k)
@@ -84,7 +86,7 @@ void tl__kineto_close_pipeline(tl_kineto *k)
 {
 	tl_kineto_pipeline *p = k->pipeline;
 	for (int i = 0; i < BATCHES && p; i++) {
-		take_back(&p->batches[i]);
+		take_back(p, &p->batches[i]);
 		tl__free(p->batches[i].events);
 		tl__free(p->batches[i].scratch);
 	}
@@ -133,24 +135,21 @@ int tl__kineto_pass(tl_kineto *k, tl_source_block *block)
 	p->current = (p->current + 1) % BATCHES;
 	b = &p->batches[p->current];
 	k->event = (tl_kineto_event *)(void *)b->events;
-	return take_back(b);
+	return take_back(p, b);
 }
 
 int tl__kineto_drain(tl_kineto *k)
 {
 	tl_kineto_pipeline *p = k->pipeline;
-	int code = 0;
 	if (!p->threaded || !is_under_way(p))
-		return p->batches->code;
+		return p->code;
 	TL_TRY(tl__kineto_pass(k, NULL));
-	for (int i = 0; i < BATCHES; i++) {
-		int batch_code = take_back(&p->batches[i]);
-		code = code < 0 ? code : batch_code;
-	}
+	for (int i = 0; i < BATCHES; i++)
+		take_back(p, &p->batches[i]);
 	p->drains++;
 	if (p->drains > DRAINS_AT_LEAST && p->puts / p->drains < DRAINS_WORTH_IT)
 		p->threaded = false;
-	return code < 0 ? code : tl__kineto_make_scratch(k);
+	return p->code < 0 ? p->code : tl__kineto_make_scratch(k);
 }
 
 int tl__kineto_put(tl_kineto *k)

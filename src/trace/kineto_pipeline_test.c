@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "trace/raw.h"
+#include "trace/store_same.h"
 #include "trace/trace_testing.h"
 #include "util/buf.h"
 
@@ -20,71 +21,11 @@ static tl_trace *open_text(const tl_buf *text, bool single_thread)
 	return trace;
 }
 
-static void assert_same_ops(const tl_store *a, const tl_store *b)
-{
-	assert_int_equal(a->ops.n, b->ops.n);
-	for (size_t i = 0; i < a->ops.n; i++) {
-		const tl_op_args *x = &a->ops.v[i], *y = &b->ops.v[i];
-		if (x->dims != y->dims || x->types != y->types || x->strides != y->strides ||
-		    x->concrete != y->concrete || x->kernel_file != y->kernel_file || x->external != y->external ||
-		    x->sequence != y->sequence || x->fwd_thread != y->fwd_thread)
-			fail_msg("arguments %zu of operations differ", i);
-	}
-}
-
-static void assert_same_links(const tl_store *a, const tl_store *b)
-{
-	assert_int_equal(a->links.n, b->links.n);
-	for (size_t i = 0; i < a->links.n; i++) {
-		const tl_link_args *x = &a->links.v[i], *y = &b->links.v[i];
-		if (x->correlation != y->correlation || x->external != y->external || x->stream != y->stream ||
-		    x->device != y->device || x->grid != y->grid || x->block != y->block ||
-		    x->collective != y->collective)
-			fail_msg("arguments %zu of launches differ", i);
-	}
-	assert_int_equal(a->collectives.n, b->collectives.n);
-	if (a->collectives.n)
-		assert_memory_equal(a->collectives.v, b->collectives.v, a->collectives.n * sizeof *a->collectives.v);
-}
-
-static void assert_same_health(const tl_health *a, const tl_health *b)
-{
-	for (int kind = 0; kind < TL_HEALTH_KINDS; kind++) {
-		const tl_health_entry *x = &a->entry[kind], *y = &b->entry[kind];
-		if (x->count != y->count || x->first_offset != y->first_offset || x->first_row != y->first_row ||
-		    x->time != y->time || strcmp(x->detail, y->detail) != 0)
-			fail_msg("%s: %llu at %lld and %llu at %lld", tl__health_name((tl_health_kind)kind),
-				 (unsigned long long)x->count, (long long)x->first_offset, (unsigned long long)y->count,
-				 (long long)y->first_offset);
-	}
-}
-
 static void assert_same_store(const tl_store *a, const tl_store *b)
 {
-	size_t n = a->n;
-	assert_int_equal(b->n, n);
-	assert_memory_equal(a->name, b->name, n * sizeof *a->name);
-	assert_memory_equal(a->category, b->category, n * sizeof *a->category);
-	assert_memory_equal(a->kind, b->kind, n);
-	assert_memory_equal(a->flags, b->flags, n);
-	assert_memory_equal(a->track, b->track, n * sizeof *a->track);
-	assert_memory_equal(a->start, b->start, n * sizeof *a->start);
-	assert_memory_equal(a->dur, b->dur, n * sizeof *a->dur);
-	assert_memory_equal(a->side, b->side, n * sizeof *a->side);
-	assert_same_ops(a, b);
-	assert_same_links(a, b);
-	assert_int_equal(a->categories.n, b->categories.n);
-	assert_memory_equal(a->categories.v, b->categories.v, a->categories.n * sizeof *a->categories.v);
-	assert_int_equal(a->metadata_keys.n, b->metadata_keys.n);
-	assert_int_equal(a->tracks.n, b->tracks.n);
-	assert_int_equal(a->base_us, b->base_us);
-	assert_int_equal(a->truncated, b->truncated);
-	assert_int_equal(a->text_bytes, b->text_bytes);
-	size_t strings = tl__strings_count(a->strings);
-	assert_int_equal(tl__strings_count(b->strings), strings);
-	for (tl_str id = 0; id < strings; id++)
-		assert_string_equal(tl__str(a->strings, id), tl__str(b->strings, id));
-	assert_same_health(&a->health, &b->health);
+	const char *what = tl__store_differs(a, b, 0);
+	if (what)
+		fail_msg("%s differ", what);
 }
 
 static void assert_same_either_way(const tl_buf *text, size_t events)
@@ -176,13 +117,60 @@ static void huge_events(void **state)
 				       "\"args\":{\"Concrete Inputs\":[\"",
 				       5000 + s);
 			for (int i = 0; i < sizes[s]; i++)
-				tl__buf_put(&text, "abcdefghij" + i % 10, 1);
+				tl__buf_put(&text, &"abcdefghij"[i % 10], 1);
 			tl__buf_puts(&text, "\"]}},\n");
 		}
 	put_kernel(&text, 1);
 	tl__buf_puts(&text, "]}");
 	assert_same_either_way(&text, 3 * SIZES * (BETWEEN + 1) + 1);
 	tl__buf_free(&text);
+}
+
+/* Behind so many blanks that the first window ends at each of its bytes in turn, a text says the same. */
+static void assert_same_at_cuts(const tl_buf *plain, size_t from, size_t to)
+{
+	tl_trace *trace = load_bytes(plain->v, plain->n);
+	assert_healthy(trace);
+	for (size_t cut = from; cut < to; cut++) {
+		tl_buf text = {0};
+		while (text.n < BLOCK - cut)
+			tl__buf_putc(&text, ' ');
+		size_t shift = text.n;
+		tl__buf_put(&text, plain->v, plain->n);
+		for (int single = 0; single < 2; single++) {
+			tl_trace *shifted = open_text(&text, single);
+			const char *what = tl__store_differs(trace->store, shifted->store, (int64_t)shift);
+			if (what)
+				fail_msg("cut at byte %zu: %s differ", cut, what);
+			tl_trace_free(shifted);
+		}
+		tl__buf_free(&text);
+	}
+	tl_trace_free(trace);
+}
+
+static void windows_that_end_anywhere(void **state)
+{
+	enum { EVENTS = 12, CUT = 3 };
+	tl_buf list = {0}, lines = {0};
+	size_t to = 0;
+	(void)state;
+	tl__buf_puts(&list, "{\"traceEvents\": [");
+	for (int i = 0; i < EVENTS; i++) {
+		tl__buf_puts(&list, i ? ",\n " : "");
+		if (i % 3 == 1)
+			put_kernel(&list, i);
+		else
+			put_op(&list, i);
+		to = i == CUT ? list.n : to;
+	}
+	tl__buf_puts(&list, "]}");
+	assert_same_at_cuts(&list, 0, to);
+	tl__buf_free(&list);
+
+	tl__buf_puts(&lines, "{ \"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":1},{\"ph\":\"X\",\"ts\":1,\"dur\":1}");
+	assert_same_at_cuts(&lines, 0, lines.n);
+	tl__buf_free(&lines);
 }
 
 /* Every kind of repair and finding, rarely or all the time: the pipeline is drained for each. */
@@ -281,9 +269,13 @@ static void cancelled_in_the_middle(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(plain_events),       cmocka_unit_test(tiny_events),
-		cmocka_unit_test(huge_events),        cmocka_unit_test(broken_events),
-		cmocka_unit_test(memory_may_run_out), cmocka_unit_test(cancelled_in_the_middle),
+		cmocka_unit_test(plain_events),
+		cmocka_unit_test(tiny_events),
+		cmocka_unit_test(huge_events),
+		cmocka_unit_test(windows_that_end_anywhere),
+		cmocka_unit_test(broken_events),
+		cmocka_unit_test(memory_may_run_out),
+		cmocka_unit_test(cancelled_in_the_middle),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

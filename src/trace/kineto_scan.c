@@ -296,8 +296,12 @@ static const tl_kineto_step *learn_step(reader *r, uint8_t *at, tl_kineto_step *
 	const char *end = read_step(r, unknown, *p, start);
 	if (!end)
 		return NULL;
-	/* what follows the brace of an event, and nothing else, may do without a comma */
-	uint8_t number = start && unknown->ends ? UNKNOWN : remember(r->steps, unknown, *p, end);
+	/*
+	 * Not kept: what follows the brace of an event, which alone may do without a comma; and `"args":` before
+	 * something else than an object (or the end of the window), which is how args begin, too.
+	 */
+	bool keep = unknown->ends ? !start : unknown->field != TL_F_ARGS;
+	uint8_t number = keep ? remember(r->steps, unknown, *p, end) : UNKNOWN;
 	*p = end;
 	if (*at != UNKNOWN) {
 		before->next[1] = before->next[0];

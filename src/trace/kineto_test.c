@@ -395,6 +395,34 @@ static void lists_that_come_again(void **state)
 	tl__buf_free(&text);
 }
 
+/* What stands before a value is expected to come again; the value itself may be of another type than the one before. */
+static void args_that_are_no_objects(void **state)
+{
+	static const char *const other[] = {"null", "[1]", "\"External id\"", "7", "{}", "false"};
+	static const char *const before[] = {"\"args\":", "\"args\": ", "\"args\":\n    "};
+	enum { OTHERS = sizeof other / sizeof *other, BEFORE = sizeof before / sizeof *before };
+	tl_buf text = {0};
+	(void)state;
+	for (int i = 0; i < OTHERS * BEFORE; i++)
+		tl__buf_printf(
+			&text,
+			"%c{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"op\",\"ts\":1,\"dur\":1,%s%s},"
+			"{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"op\",\"ts\":1,\"dur\":1,%s{\"External id\":%d}}",
+			i ? ',' : '[', before[i % BEFORE], other[i / BEFORE], before[i % BEFORE], i);
+	tl__buf_puts(&text, "]");
+	tl_trace *trace = load_bytes(text.v, text.n);
+	assert_int_equal(trace->store->n, 2 * OTHERS * BEFORE);
+	for (tl_row row = 0; row < OTHERS * BEFORE; row++) {
+		assert_null(tl__op_args(trace->store, 2 * row));
+		const tl_op_args *args = tl__op_args(trace->store, 2 * row + 1);
+		assert_non_null(args);
+		assert_int_equal(args->external, row);
+	}
+	assert_healthy(trace);
+	tl_trace_free(trace);
+	tl__buf_free(&text);
+}
+
 /* ---- calls ---- */
 
 static int stop(void *user, uint64_t done, uint64_t total)
@@ -555,6 +583,7 @@ int main(void)
 		cmocka_unit_test(begin_and_end),
 		cmocka_unit_test(more_categories_than_any_cache_holds),
 		cmocka_unit_test(lists_that_come_again),
+		cmocka_unit_test(args_that_are_no_objects),
 		cmocka_unit_test(cancelling),
 		cmocka_unit_test(missing_file),
 		cmocka_unit_test(every_allocation_may_fail),

@@ -60,7 +60,8 @@ int tl__kineto_refill(tl_kineto *k)
 		tl__kineto_open_window(k);
 		return 0;
 	}
-	memset(window + size, 0, TL_JSON_PAD);
+	if (size > left) /* else the zeros are there, and the other thread may be reading them */
+		memset(window + size, 0, TL_JSON_PAD);
 	k->window = k->p = window;
 	k->scan.end = window + size;
 	return tl__kineto_make_scratch(k);
