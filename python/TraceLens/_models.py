@@ -14,6 +14,11 @@ def native_models():
     return op_to_perf_model_class_map
 
 
+def models_are_loaded():
+    """Whether the map was made: before, nobody can have changed it."""
+    return bool(_native)
+
+
 def note_native(mapping):
     """Declares the entries of a mapping operation -> class to be the library's own models. For TraceLens.PerfModel."""
     _native.update(mapping)
@@ -21,7 +26,7 @@ def note_native(mapping):
 
 def users_models(mapping):
     """Entries of a mapping that the user put there, as a dict."""
-    if not _native:
+    if mapping and not _native:
         native_models()
     return {name: cls for name, cls in mapping.items() if _native.get(name) is not cls}
 

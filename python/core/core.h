@@ -155,6 +155,8 @@ typedef struct core_open_value {
 enum { CORE_DEEPEST = 210 };
 /** A Python value in the making from pieces that the library tells; `depth` 0 to begin with. */
 typedef struct core_builder {
+	PyObject
+		*texts; /* dict of texts that were told before, so that equal ones are one object; NULL: none is kept */
 	PyObject *result;
 	size_t depth;
 	core_open_value open[CORE_DEEPEST];

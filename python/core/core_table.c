@@ -32,8 +32,35 @@ PyObject *core_parse_json(const char *text, size_t n)
 
 /* ---- cells ---- */
 
-static PyObject *scalar(const tl_item *item)
+/* Keys of the records that tables are full of: made once, kept as long as the interpreter. */
+static PyObject *key_text(const tl_item *item)
 {
+	static const char *const names[] = {"name", "dur", "stream", "gpu_op_uid", "call_stack", "overlap_pct"};
+	enum { N = sizeof names / sizeof *names };
+	static PyObject *texts[N];
+	for (size_t i = 0; i < N; i++) {
+		if (strlen(names[i]) != item->n || memcmp(names[i], item->text, item->n) != 0)
+			continue;
+		if (!texts[i])
+			texts[i] = PyUnicode_InternFromString(names[i]);
+		return Py_XNewRef(texts[i]);
+	}
+	return core_text(item->text, item->n);
+}
+
+/* A text, which is the one of `known` where that has an equal one. */
+static PyObject *value_text(PyObject *known, const tl_item *item)
+{
+	PyObject *text = core_text(item->text, item->n);
+	PyObject *first = text && known ? PyDict_SetDefault(known, text, text) : NULL; /* borrowed */
+	if (text && known)
+		Py_SETREF(text, Py_XNewRef(first));
+	return text;
+}
+
+static PyObject *scalar(const core_builder *b, const tl_item *item)
+{
+	const core_open_value *around = b->depth ? &b->open[b->depth - 1] : NULL;
 	switch (item->kind) {
 	case TL_ITEM_BOOL:
 		return PyBool_FromLong((long)item->integer);
@@ -44,7 +71,8 @@ static PyObject *scalar(const tl_item *item)
 	case TL_ITEM_NUMBER:
 		return PyLong_FromString(item->text, NULL, 10);
 	case TL_ITEM_STRING:
-		return core_text(item->text, item->n);
+		return around && PyDict_Check(around->value) && !around->key ? key_text(item)
+									     : value_text(b->texts, item);
 	case TL_ITEM_LIST:
 		return PyList_New((Py_ssize_t)item->n);
 	case TL_ITEM_TUPLE:
@@ -85,7 +113,7 @@ static int place(core_builder *b, PyObject *value)
 int core_build_item(void *user, const tl_item *item)
 {
 	core_builder *b = user;
-	PyObject *value = scalar(item);
+	PyObject *value = scalar(b, item);
 	bool opens = item->kind >= TL_ITEM_LIST && item->n;
 	if (!value)
 		return -1;
@@ -120,9 +148,12 @@ PyObject *core_build_end(core_builder *b, int code, const tl_error *err)
 	return core_raise(code, err);
 }
 
-static PyObject *cell(const tl_table *table, size_t column, size_t row)
+static PyObject *cell(const tl_table *table, size_t column, size_t row, PyObject *texts)
 {
-	core_builder b = {.depth = 0};
+	core_builder b; /* large, and what is open is written before it is read */
+	b.texts = texts;
+	b.result = NULL;
+	b.depth = 0;
 	tl_error err = TL_ERROR_INIT;
 	int code = tl_table_cell(table, column, row, core_build_item, &b, &err);
 	return core_build_end(&b, code, &err);
@@ -158,18 +189,23 @@ static PyObject *packed(const tl_table *table, size_t column, tl_type type)
 	return Py_BuildValue("(sN)", type == TL_TYPE_BOOL ? "b1" : real ? "f8" : "i8", bytes);
 }
 
-/* Cells as Python objects; cells that are known to be equal share one. */
+/* Cells as Python objects; cells that are known to be equal share one, and so do texts in lists and records. */
 static PyObject *objects(const tl_table *table, size_t column)
 {
 	size_t rows = tl_table_rows(table);
-	PyObject *list = PyList_New((Py_ssize_t)rows), *known = PyDict_New();
-	for (size_t row = 0; list && known && row < rows; row++) {
+	int collects = PyGC_Disable(); /* nothing made here is garbage, and looking for it takes half of the time */
+	PyObject *list = PyList_New((Py_ssize_t)rows), *known = PyDict_New(), *texts = PyDict_New();
+	for (size_t row = 0; list && known && texts && row < rows; row++) {
+		if (tl_table_is_null(table, column, row)) {
+			PyList_SET_ITEM(list, (Py_ssize_t)row, Py_NewRef(Py_None));
+			continue;
+		}
 		uint64_t id = tl_table_cell_id(table, column, row);
 		PyObject *key = id ? PyLong_FromUnsignedLongLong(id) : NULL;
 		PyObject *value = key ? PyDict_GetItemWithError(known, key) : NULL;
 		Py_XINCREF(value);
 		if (!value && !PyErr_Occurred()) {
-			value = cell(table, column, row);
+			value = cell(table, column, row, texts);
 			if (value && key && PyDict_SetItem(known, key, value) < 0)
 				Py_CLEAR(value);
 		}
@@ -179,7 +215,12 @@ static PyObject *objects(const tl_table *table, size_t column)
 		else
 			PyList_SET_ITEM(list, (Py_ssize_t)row, value);
 	}
+	if (!known || !texts)
+		Py_CLEAR(list);
 	Py_XDECREF(known);
+	Py_XDECREF(texts);
+	if (collects)
+		PyGC_Enable();
 	return list ? Py_BuildValue("(sN)", "O", list) : NULL;
 }
 

@@ -41,11 +41,8 @@ tl_value tl__kernel_stream(const tl_table *table, const tl_kernel *kernel)
 	return kernel->stream == INT64_MIN ? TL_VALUE_NONE : TL_VALUE_INT(kernel->stream);
 }
 
-enum { KERNEL_ITEMS = 10 }; /* five pairs: name, dur, stream, gpu_op_uid, call_stack */
-
-/* A kernel as a dict over `items`; texts stay in the pool, the list of a call stack is made in `arena`. */
-static int kernel_record(tl_arena *arena, const tl_table *table, const tl_column *column, const tl_kernel *kernel,
-			 tl_value items[KERNEL_ITEMS], tl_value *out)
+int tl__kernel_record(tl_arena *arena, const tl_table *table, const tl_column *column, const tl_kernel *kernel,
+		      tl_value items[TL_KERNEL_ITEMS], tl_value *out)
 {
 	uint32_t n = 0;
 
@@ -74,8 +71,8 @@ static void put_kernels(tl_buf *out, const tl_table *table, const tl_column *col
 	tl_arena arena = {0};
 	tl__buf_putc(out, '[');
 	for (uint32_t i = 0; i < range.count && !out->failed; i++) {
-		tl_value items[KERNEL_ITEMS], record;
-		if (kernel_record(&arena, table, column, &table->kernels.v[range.first + i], items, &record) < 0) {
+		tl_value items[TL_KERNEL_ITEMS], record;
+		if (tl__kernel_record(&arena, table, column, &table->kernels.v[range.first + i], items, &record) < 0) {
 			out->failed = 1;
 			break;
 		}
@@ -176,10 +173,10 @@ static int kernels_value(tl_table *into, const tl_table *table, const tl_column 
 		return TL_ENOMEM;
 	for (uint32_t i = 0; i < range.count; i++) {
 		const tl_kernel *kernel = &table->kernels.v[range.first + i];
-		tl_value *items = tl__arena_alloc(&into->arena, KERNEL_ITEMS * sizeof *items);
+		tl_value *items = tl__arena_alloc(&into->arena, TL_KERNEL_ITEMS * sizeof *items);
 		if (!items)
 			return TL_ENOMEM;
-		TL_TRY(kernel_record(&into->arena, table, column, kernel, items, &list[i]));
+		TL_TRY(tl__kernel_record(&into->arena, table, column, kernel, items, &list[i]));
 		if (into->strings == table->strings)
 			continue;
 		/* the other table's pool may go away before this one */

@@ -32,6 +32,11 @@ int tl__cell_value(tl_table *into, const tl_table *table, const tl_column *colum
 /** A number or bool cell as a double; NaN when empty or of another type. */
 double tl__cell_double(const tl_column *column, size_t row);
 
+enum { TL_KERNEL_ITEMS = 10 }; /* five pairs: name, dur, stream, gpu_op_uid, call_stack */
+/** A kernel as a dict over `items`; texts stay in the pool, the list of a call stack is made in `arena`. TL_ENOMEM. */
+int tl__kernel_record(tl_arena *arena, const tl_table *table, const tl_column *column, const tl_kernel *kernel,
+		      tl_value items[TL_KERNEL_ITEMS], tl_value *out);
+
 /** The stream of a kernel as a value: integer, text (in the pool) or none. */
 tl_value tl__kernel_stream(const tl_table *table, const tl_kernel *kernel);
 

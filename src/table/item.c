@@ -88,15 +88,20 @@ int tl__tell_value(const tl_value *value, tl_item_fn each, void *user, tl_error 
 	return code < 0 ? tl__fail(err, code, "the value could not be told") : 0;
 }
 
-/* A list of kernels as a value that lives no longer than it is told. */
-static int tell_kernels(teller *t, const tl_table *table, const tl_column *column, size_t row)
+/* Record by record, none of which lives longer than it is told. */
+static int tell_kernels(teller *t, const tl_table *table, const tl_column *column, tl_kernel_range range)
 {
-	const tl_value *list = NULL;
-	tl_table *scratch = tl__table_new(NULL, table->strings, 0);
-	int code = scratch ? tl__cell_value(scratch, table, column, row, &list) : TL_ENOMEM;
-	if (code == 0)
-		code = tell_value(t, list);
-	tl_table_free(scratch);
+	tl_arena arena = {0};
+	int code = tell(t, (tl_item){.kind = TL_ITEM_LIST, .n = range.count});
+	for (uint32_t i = 0; i < range.count && code == 0; i++) {
+		tl_value items[TL_KERNEL_ITEMS], record;
+		code = tl__kernel_record(&arena, table, column, &table->kernels.v[range.first + i], items, &record);
+		if (code == 0)
+			code = tell_value(t, &record);
+		if (arena.block)
+			tl__arena_free(&arena);
+	}
+	tl__arena_free(&arena);
 	return code;
 }
 
@@ -115,7 +120,7 @@ static int tell_cell(teller *t, const tl_table *table, const tl_column *column, 
 	case TL_COL_VALUE:
 		return tell_value(t, column->val[row]);
 	default:
-		return tell_kernels(t, table, column, row);
+		return tell_kernels(t, table, column, column->ker[row]);
 	}
 }
 

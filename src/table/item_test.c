@@ -208,7 +208,7 @@ static int tell_kernels(void *of)
 	int code = tl_table_cell(of, 0, 0, count, &pieces, &err);
 	assert_int_equal(err.code, code);
 	if (code == 0)
-		assert_int_equal(pieces, 8); /* list, record, three names and values */
+		assert_int_equal(pieces, 12); /* list, record, four names, three values, and a list of two */
 	return code;
 }
 
@@ -219,8 +219,13 @@ static void every_allocation_may_fail(void **state)
 	assert_non_null(t);
 	tl_column *c = tl__table_add(t, "k", "", TL_COL_KERNELS);
 	assert_non_null(c);
-	put_kernel(t, c, 0, a_kernel(t, "gemm", 1500000, 7, 3));
+	tl_kernel kernel = a_kernel(t, "gemm", 1500000, 7, 3);
+	kernel.call_stack = tl__stack_push(t->strings, TL_STR_NONE, tl__table_str(t, "outer"));
+	kernel.call_stack = tl__stack_push(t->strings, kernel.call_stack, tl__table_str(t, "inner"));
+	put_kernel(t, c, 0, kernel);
 	assert_true(fail_each_allocation(tell_kernels, t) > 0);
+	expect_told(t, 0, 0,
+		    "list 1: record 4: 'name' 'gemm' 'dur' 1.5 'stream' 7 'call_stack' list 2: 'outer' 'inner'");
 	tl_table_free(t);
 }
 

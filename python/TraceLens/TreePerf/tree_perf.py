@@ -13,7 +13,7 @@ import pandas as pd
 from .. import _core
 from .._event import uid_of
 from .._frame import frame
-from .._models import native_models, registrations, users_models
+from .._models import models_are_loaded, native_models, registrations, users_models
 from ..Trace2Tree.trace_to_tree import TraceToTree
 from ..util import TraceEventUtils
 from . import _summaries
@@ -77,7 +77,7 @@ class TreePerfAnalyzer:
         self.include_unlinked_kernels = bool(include_unlinked_kernels)
         self.detect_recompute = bool(detect_recompute)
         self.add_python_func = bool(add_python_func or detect_recompute)
-        self.op_to_perf_model_class_map = native_models()
+        self._map = None
         self.op_categories = {}
         self._failures = {}
         self._build(rebuild_tree, enable_pseudo_ops, tree_postprocess_extension, clip_stream_overruns)
@@ -123,6 +123,21 @@ class TreePerfAnalyzer:
         """Whether the trace has Python frames, in the tree or not."""
         return self.tree._core.has_python or any(event["cat"] == "python_function" for event in self.tree.events)
 
+    @property
+    def op_to_perf_model_class_map(self):
+        """Operation -> model class, shared by all analysers; entries of your own are used in every table."""
+        if self._map is None:
+            self._map = native_models()
+        return self._map
+
+    @op_to_perf_model_class_map.setter
+    def op_to_perf_model_class_map(self, mapping):
+        self._map = mapping
+
+    def _mapping(self):
+        """The map, or an empty one while nobody can have put anything into it: making it takes longer than tables."""
+        return {} if self._map is None and not models_are_loaded() else self.op_to_perf_model_class_map
+
     # ---- the library's analyser ----
 
     def _options(self):
@@ -136,7 +151,7 @@ class TreePerfAnalyzer:
     def _native(self, models=None, call_stack=False):
         """The core analyser of the tree as it is now, with the models of the map (and more, by name)."""
         core = self.tree._sealed()
-        mapping = self.op_to_perf_model_class_map if models is None else {**self.op_to_perf_model_class_map, **models}
+        mapping = self._mapping() if models is None else {**self._mapping(), **models}
         users = (users_models(mapping), dict(self.op_categories))
         kind = "models" if models is not None else "stacks" if call_stack else "plain"
         native, known, arch, failures = self._made.get(kind, (None, None, None, {}))
@@ -440,7 +455,7 @@ class TreePerfAnalyzer:
         event = self._event(event)
         models = None if perf_model_class is None else {event["name"]: perf_model_class}
         native = self._native(models=models)
-        if models is None and event["name"] not in users_models(self.op_to_perf_model_class_map) \
+        if models is None and event["name"] not in users_models(self._mapping()) \
                 and native.family_of(event["name"]) is None and not event["name"].startswith("triton_"):
             raise TypeError(f"{event['name']!r} has no performance model")
         table = native.metrics([event], backward=bool(bwd), overlap=True)
