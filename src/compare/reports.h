@@ -73,14 +73,15 @@ typedef struct tl_cmp_plan {
  * The outer join of one table a report (NULL: the report has none, as if it had no rows): keys, differences, the
  * reports' columns. `*columns` has an entry a column; behind the columns of the result stand as many INT64 columns as
  * reports, without entry: the row's place in that report, empty where it has none.
- * Metrics that a report lacks leave their differences empty. TL_EFORMAT (a metric that is no number), TL_ENOMEM.
+ * Metrics that a report lacks leave their differences empty. Values stay those of the reports (tl__table_own_values).
+ * TL_EFORMAT (a metric that is no number), TL_ENOMEM.
  */
 int tl__cmp_join(tl_table **out, tl_cmp_column **columns, size_t *n_columns, const tl_cmp_plan *plan,
 		 const tl_cmp_report *reports, const tl_table *const *tables, size_t n, tl_error *err);
 
 /** A sheet of the result. */
 typedef struct tl_cmp_sheet {
-	tl_table *table;        /* as CSV and the API have it */
+	tl_table *table;        /* as CSV and the API have it; its values are those of `full` when there is one */
 	tl_table *full;         /* as a workbook has it: with columns and keys that hold nothing. NULL: the same */
 	tl_cmp_column *columns; /* of `full` */
 	char *what;             /* one line about it */
@@ -97,6 +98,7 @@ typedef enum tl_cmp_group {
 } tl_cmp_group;
 
 typedef struct tl_cmp_result {
+	bool borrows; /* values of its tables may be those of the reports, which live as long */
 	TL_VEC(tl_cmp_sheet) sheets;
 	TL_VEC(char *) notes; /* what was left out or taken instead, a line each */
 	tl_table *largest;    /* the largest differences; NULL before tl__cmp_largest */

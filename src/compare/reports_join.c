@@ -386,8 +386,6 @@ int tl__cmp_join(tl_table **out, tl_cmp_column **columns, size_t *n_columns, con
 	}
 	if (code == 0)
 		code = sort_rows(&j);
-	if (code == 0)
-		code = tl__table_own_values(j.out, err);
 	for (size_t r = 0; j.sides && r < n; r++)
 		side_free(&j.sides[r]);
 	tl__free(j.sides);

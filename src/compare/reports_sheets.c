@@ -169,6 +169,11 @@ static int compare_whole(work *w, const tl_cmp_plan *plan, const char *what)
 	TL_TRY(check_keys(w, plan->name, plan));
 	TL_TRY(tl__cmp_join(&sheet.table, &sheet.columns, &n, plan, w->reports, w->tables, w->n, w->err));
 	drop_places(sheet.table, w->n);
+	int code = w->out->borrows ? 0 : tl__table_own_values(sheet.table, w->err);
+	if (code < 0) {
+		sheet_free(&sheet);
+		return code;
+	}
 	return push_sheet(w, sheet, "%s", what);
 }
 
@@ -277,9 +282,10 @@ static bool is_empty_column(const tl_table *table, const tl_column *column)
 	return true;
 }
 
-/* The rows and columns of one part, in sheet->full; all that holds nothing left out, in sheet->table. */
+/* The rows and columns of one part, in sheet->full; all that holds nothing left out, in sheet->table. `borrows`: values
+ * stay where they are. */
 static int take_part(tl_cmp_sheet *sheet, const tl_table *joined, const tl_cmp_column *columns, size_t n_columns,
-		     size_t variant, part which, const char *sort, tl_error *err)
+		     size_t variant, part which, const char *sort, bool borrows, tl_error *err)
 {
 	uint32_t *rows = tl__calloc(joined->rows + 1, sizeof *rows);
 	sheet->columns = tl__calloc(n_columns + 1, sizeof *sheet->columns);
@@ -300,7 +306,7 @@ static int take_part(tl_cmp_sheet *sheet, const tl_table *joined, const tl_cmp_c
 	}
 	if (code == 0 && tl__table_column(sheet->full, sort))
 		code = tl__table_sort(sheet->full, &(tl_sort_key){sort, true}, 1, err);
-	if (code == 0)
+	if (code == 0 && !borrows)
 		code = tl__table_own_values(sheet->full, err);
 	for (uint32_t row = 0; row < n; row++)
 		rows[row] = row;
@@ -309,8 +315,6 @@ static int take_part(tl_cmp_sheet *sheet, const tl_table *joined, const tl_cmp_c
 	for (size_t c = code == 0 ? sheet->table->columns.n : 0; c-- > 0;)
 		if (is_empty_column(sheet->table, &sheet->table->columns.v[c]))
 			tl__table_remove_column(sheet->table, c);
-	if (code == 0)
-		code = tl__table_own_values(sheet->table, err);
 	tl__free(rows);
 	return code;
 }
@@ -326,7 +330,7 @@ static int push_part(work *w, const tl_table *joined, const tl_cmp_column *colum
 	tl__buf_printf(&sort, "%s::%s", which == ONLY_VARIANT ? tag : base, plan->sort);
 	int code = tl__buf_text(&name) && tl__buf_text(&sort) ? 0 : tl__nomem(w->err);
 	if (code == 0)
-		code = take_part(&sheet, joined, columns, n_columns, variant, which, sort.v, w->err);
+		code = take_part(&sheet, joined, columns, n_columns, variant, which, sort.v, w->out->borrows, w->err);
 	if (code == 0)
 		code = rename_table(sheet.full, name.v, w->err);
 	if (code == 0)

@@ -139,6 +139,9 @@ void tl_comparison_free(tl_comparison *comparison)
 	tl__free(comparison->tags);
 	tl__free(comparison->paths);
 	tl__cmp_result_free(&comparison->result);
+	for (size_t i = 0; comparison->reports && i < comparison->n; i++)
+		tl_report_free(comparison->reports[i]);
+	tl__free(comparison->reports);
 	tl__free(comparison);
 }
 
@@ -226,16 +229,16 @@ int tl_compare_reports(tl_comparison **out, const char *const *paths, size_t n, 
 	*out = NULL;
 	TL_TRY(read_groups(&groups, &all_there, options, err));
 	TL_TRY(new_comparison(&c, paths, n, options, err));
-	tl_report **reports = tl__calloc(n, sizeof *reports);
-	int code = reports ? 0 : tl__nomem(err);
+	/* kept, so that their values need not be copied */
+	c->reports = tl__calloc(n, sizeof *c->reports);
+	c->result.borrows = true;
+	int code = c->reports ? 0 : tl__nomem(err);
 	for (size_t i = 0; i < n && code == 0; i++)
-		code = is_finished_report(paths[i]) ? tl_report_read(&reports[i], paths[i], err)
-						    : report_of_trace(&reports[i], c, paths[i], groups, options, err);
+		code = is_finished_report(paths[i])
+			       ? tl_report_read(&c->reports[i], paths[i], err)
+			       : report_of_trace(&c->reports[i], c, paths[i], groups, options, err);
 	if (code == 0)
-		code = compare(c, (const tl_report *const *)reports, groups, all_there, err);
-	for (size_t i = 0; reports && i < n; i++)
-		tl_report_free(reports[i]);
-	tl__free(reports);
+		code = compare(c, (const tl_report *const *)c->reports, groups, all_there, err);
 	if (code < 0)
 		tl_comparison_free(c);
 	else

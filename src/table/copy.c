@@ -191,8 +191,9 @@ int tl__table_concat(tl_table **out, const tl_table *table, const tl_table *more
 
 typedef struct owner {
 	tl_arena *arena;
-	tl_map values; /* address of a value seen before -> index of its copy or itself */
-	tl_map blocks; /* address of foreign text or items -> index of their copy */
+	tl_arena_map before; /* what the arena had when this began: what comes later is never asked about */
+	tl_map values;       /* address of a value seen before -> index of its copy or itself */
+	tl_map blocks;       /* address of foreign text or items -> index of their copy */
 	TL_VEC(const tl_value *) value_copies;
 	TL_VEC(tl_value) block_copies; /* n, and s or items */
 } owner;
@@ -220,7 +221,7 @@ static int own(owner *o, tl_value *value)
 
 	if (!has_block(value))
 		return 0;
-	if (tl__arena_owns(o->arena, block))
+	if (tl__arena_owns(&o->before, block))
 		/* made by this table, but items may point elsewhere; the arena's memory is not really const */
 		return text ? 0 : own_items(o, (tl_value *)(uintptr_t)value->items, value);
 
@@ -257,7 +258,7 @@ static int own_cell(owner *o, const tl_value **cell)
 		return 0;
 	}
 	tl_value *copy = (tl_value *)(uintptr_t)*cell;
-	if (!tl__arena_owns(o->arena, copy)) {
+	if (!tl__arena_owns(&o->before, copy)) {
 		copy = tl__arena_alloc(o->arena, sizeof *copy);
 		if (!copy)
 			return TL_ENOMEM;
@@ -273,7 +274,7 @@ static int own_cell(owner *o, const tl_value **cell)
 int tl__table_own_values(tl_table *table, tl_error *err)
 {
 	owner o = {.arena = &table->arena};
-	int code = 0;
+	int code = tl__arena_map_new(&o.before, &table->arena);
 
 	for (size_t c = 0; c < table->columns.n && code == 0; c++) {
 		tl_column *column = &table->columns.v[c];
@@ -283,6 +284,7 @@ int tl__table_own_values(tl_table *table, tl_error *err)
 			if (column->val[row])
 				code = own_cell(&o, &column->val[row]);
 	}
+	tl__arena_map_free(&o.before);
 	tl__map_free(&o.values);
 	tl__map_free(&o.blocks);
 	TL_VEC_FREE(&o.value_copies);

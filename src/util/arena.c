@@ -4,9 +4,11 @@
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "util/alloc.h"
+#include "util/error.h"
 
 struct tl_arena_block {
 	tl_arena_block *older;
@@ -79,12 +81,47 @@ char *tl__arena_printf(tl_arena *arena, const char *format, ...)
 	return text;
 }
 
-bool tl__arena_owns(const tl_arena *arena, const void *p)
+struct tl_arena_range {
+	uintptr_t begin, end;
+};
+
+static int compare_ranges(const void *a, const void *b)
 {
+	const struct tl_arena_range *x = a, *y = b;
+	return (x->begin > y->begin) - (x->begin < y->begin);
+}
+
+int tl__arena_map_new(tl_arena_map *out, const tl_arena *arena)
+{
+	size_t n = 0;
 	for (const tl_arena_block *block = arena->block; block; block = block->older)
-		if ((uintptr_t)p >= (uintptr_t)block->data && (uintptr_t)p < (uintptr_t)block->data + block->size)
-			return true;
-	return false;
+		n++;
+	*out = (tl_arena_map){.n = n, .v = tl__malloc((n + 1) * sizeof *out->v)};
+	if (!out->v)
+		return TL_ENOMEM;
+	for (const tl_arena_block *block = arena->block; block; block = block->older)
+		out->v[--n] = (struct tl_arena_range){(uintptr_t)block->data, (uintptr_t)block->data + block->size};
+	qsort(out->v, out->n, sizeof *out->v, compare_ranges);
+	return 0;
+}
+
+bool tl__arena_owns(const tl_arena_map *map, const void *p)
+{
+	size_t low = 0, high = map->n;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (map->v[middle].end <= (uintptr_t)p)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < map->n && map->v[low].begin <= (uintptr_t)p;
+}
+
+void tl__arena_map_free(tl_arena_map *map)
+{
+	tl__free(map->v);
+	*map = (tl_arena_map){0};
 }
 
 void tl__arena_free(tl_arena *arena)

@@ -23,8 +23,16 @@ void *tl__arena_zalloc(tl_arena *arena, size_t size);
 char *tl__arena_strndup(tl_arena *arena, const char *text, size_t n);
 /** printf into the arena. */
 char *tl__arena_printf(tl_arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/** Whether `p` points into the arena's memory; steps through its blocks. */
-bool tl__arena_owns(const tl_arena *arena, const void *p);
+/** Where the memory of an arena lies at one moment. */
+typedef struct tl_arena_map {
+	size_t n;
+	struct tl_arena_range *v; /* by address */
+} tl_arena_map;
+/** TL_ENOMEM; freed by tl__arena_map_free. */
+int tl__arena_map_new(tl_arena_map *out, const tl_arena *arena);
+/** Whether `p` points into it. */
+bool tl__arena_owns(const tl_arena_map *map, const void *p);
+void tl__arena_map_free(tl_arena_map *map);
 /** Frees everything; the arena can be used again. */
 void tl__arena_free(tl_arena *arena);
 

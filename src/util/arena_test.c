@@ -31,10 +31,17 @@ static void memory_is_aligned_and_apart(void **state)
 	assert_non_null(zeros);
 	for (size_t i = 0; i < 5000000; i += 4999)
 		assert_int_equal(zeros[i], 0);
-	assert_true(tl__arena_owns(&arena, zeros + 4999999));
-	assert_true(tl__arena_owns(&arena, before));
-	assert_false(tl__arena_owns(&arena, &arena));
-	assert_false(tl__arena_owns(&arena, NULL));
+	tl_arena_map map;
+	assert_int_equal(tl__arena_map_new(&map, &arena), 0);
+	assert_true(tl__arena_owns(&map, zeros + 4999999));
+	assert_true(tl__arena_owns(&map, before));
+	assert_false(tl__arena_owns(&map, &arena));
+	assert_false(tl__arena_owns(&map, NULL));
+	assert_false(tl__arena_owns(&map, (const void *)UINTPTR_MAX));
+	tl__arena_map_free(&map);
+	assert_int_equal(tl__arena_map_new(&map, &(tl_arena){0}), 0); /* of nothing */
+	assert_false(tl__arena_owns(&map, before));
+	tl__arena_map_free(&map);
 	assert_string_equal(tl__arena_printf(&arena, "%s %d", "event", 7), "event 7");
 	assert_true(arena.total > 5000000);
 	tl__arena_free(&arena);
