@@ -237,8 +237,8 @@ STRUCTURE = [
     shape("S5 unknown", trace(K1, K2, event("?", name="n", pid=1, tid=1, ts=5)), {"unknown_phase": 1}, kernels=BOTH),
     shape("S6", trace(event("M", name="process_name", pid=1, args={"name": "python"})), kernels={}, status=5,
           says=["nothing to analyse"]),
-    shape("S7", trace(op("aten::mm", 0, 5)), kernels={}, status=5, says=["nothing to analyse"],
-          parents={"aten::mm": None}),
+    shape("S7", trace(op("aten::mm", 0, 5)), {"model_failed": 1}, kernels={}, status=5,  # it has no shapes
+          says=["nothing to analyse"], parents={"aten::mm": None}),
     shape("S8", PLAIN, kernels=BOTH, timeline={"busy": 10}),
     shape("S9", trace('{"ph": "X", "ts": 1, "dur": 2}', '{"ph": "X", "name": "n", "args": null, "ts": 3, "dur": 1}', K1,
                       '{"ph": "X", "cat": "kernel", "ts": 20, "dur": 5}', '{"ph": "X", "cat": "kernel", "name": "k3", '
