@@ -21,8 +21,8 @@ extern "C" {
  */
 typedef struct tl_hook {
 	/**
-	 * The tree is built and nothing looks at it yet: it may be edited (edit.h). A report that compares calls it again,
-	 * for the tree of the other trace.
+	 * The tree is built and nothing looks at it yet: it may be edited (edit.h). A report that compares calls it
+	 * again, for the tree of the other trace.
 	 */
 	int (*tree)(void *user, tl_tree *tree, tl_error *err);
 	/** The analyser is made and no table yet: models and categories may be registered (model.h). */
