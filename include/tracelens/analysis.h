@@ -76,14 +76,15 @@ typedef struct tl_launcher_options {
 	bool id_columns;     /**< `pid`, `tid`, `external_id` */
 	bool overlap;        /**< `overlapping_kernel_names`, `overlapping_kernels_details`, `overlap_pct` */
 	bool start;          /**< `ts`: start in µs from the base of the trace (tl_events_base_us) */
-	bool call_stack;   /**< `call_stack` and `parent_module`; needs kernel_details and a tree with Python frames */
-	bool no_arguments; /**< leave `Input Dims`, `Input type`, `Input Strides`, `Concrete Inputs` out */
+	bool call_stack;    /**< `call_stack` and `parent_module`; needs kernel_details and a tree with Python frames */
+	bool no_arguments;  /**< leave `Input Dims`, `Input type`, `Input Strides`, `Concrete Inputs` out */
+	bool communication; /**< book communication kernels, too; default: left out */
 } tl_launcher_options;
 
 /**
  * One row a kernel launcher, by start: the operation nearest above the launch of GPU work (the launch itself when there
  * is none), with the time of the GPU events that it launched itself (`total_direct_kernel_time`) and of all below it
- * (`total_subtree_kernel_time`), each the union of their intervals in µs. Communication kernels are not booked.
+ * (`total_subtree_kernel_time`), each the union of their intervals in µs. Communication kernels are booked on request.
  */
 TL_API int tl_analyzer_launchers(tl_table **out, tl_analyzer *analyzer, const tl_launcher_options *options,
 				 tl_error *err);

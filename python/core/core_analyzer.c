@@ -351,12 +351,13 @@ static PyObject *timeline(core_analyzer *self, PyObject *threshold)
 
 static PyObject *launchers(core_analyzer *self, PyObject *args, PyObject *keywords)
 {
-	static char *names[] = {"kernel_details", "id_columns", "overlap", "start", "call_stack", "arguments", NULL};
-	int details = 0, ids = 0, overlap = 0, start = 0, stack = 0, arguments = 1;
+	static char *names[] = {"kernel_details", "id_columns", "overlap",       "start",
+				"call_stack",     "arguments",  "communication", NULL};
+	int details = 0, ids = 0, overlap = 0, start = 0, stack = 0, arguments = 1, communication = 0;
 	tl_table *table = NULL;
 	tl_error err = TL_ERROR_INIT;
-	if (!PyArg_ParseTupleAndKeywords(args, keywords, "|$pppppp:launchers", names, &details, &ids, &overlap, &start,
-					 &stack, &arguments))
+	if (!PyArg_ParseTupleAndKeywords(args, keywords, "|$ppppppp:launchers", names, &details, &ids, &overlap, &start,
+					 &stack, &arguments, &communication))
 		return NULL;
 	tl_analyzer *a = enter(self);
 	if (!a)
@@ -366,7 +367,8 @@ static PyObject *launchers(core_analyzer *self, PyObject *args, PyObject *keywor
 				       .overlap = overlap,
 				       .start = start,
 				       .call_stack = stack,
-				       .no_arguments = !arguments};
+				       .no_arguments = !arguments,
+				       .communication = communication};
 	int code;
 	Py_BEGIN_ALLOW_THREADS
 	code = tl_analyzer_launchers(&table, a, &options, &err);
@@ -653,7 +655,8 @@ static PyMethodDef methods[] = {
 	 "categories as (operation, category); in place of earlier ones."},
 	{"timeline", (PyCFunction)timeline, METH_O, "timeline(micro_idle_us)\n--\n\nTable gpu_timeline, times in ms."},
 	{"launchers", (PyCFunction)(void (*)(void))launchers, METH_VARARGS | METH_KEYWORDS,
-	 "launchers(*, kernel_details, id_columns, overlap, start, call_stack, arguments=True)\n--\n\nTable, times in "
+	 "launchers(*, kernel_details, id_columns, overlap, start, call_stack, arguments=True, "
+	 "communication=False)\n--\n\nTable, times in "
 	 "µs."},
 	{"metrics", (PyCFunction)(void (*)(void))metrics, METH_VARARGS | METH_KEYWORDS,
 	 "metrics(events, *, backward, kernel_details, arguments, overlap)\n--\n\nTable of FLOPs, bytes, times and "

@@ -38,6 +38,7 @@ struct tl_analyzer {
 	struct tl_perf_cache *perf;
 	struct tl_name_cache *names;
 	tl_launcher_list *launchers;
+	bool books_communication;         /* the launchers are those of communication kernels, too */
 	struct tl_overlap_cache *overlap; /* NULL: not asked for yet; overlap.c */
 	struct tl_stack_cache *stacks;    /* the same; call_stack.c */
 	struct tl_triton_cache *triton;   /* NULL: no Inductor cache to look into */

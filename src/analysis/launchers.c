@@ -85,7 +85,7 @@ static int assign(tl_analyzer *a, tl_launcher_list *list, uint32_t *of_gpu)
 	for (size_t i = 0; i < tree->n_gpu && code == 0; i++) {
 		tl_pos pos = tree->pos_of_row[tree->gpu[i]];
 		of_gpu[i] = UINT32_MAX;
-		if (tl__analyzer_is_communication(a, tree->gpu[i]))
+		if (!a->books_communication && tl__analyzer_is_communication(a, tree->gpu[i]))
 			continue;
 		if (tree->parent[pos] == TL_POS_NONE)
 			continue;

@@ -168,13 +168,30 @@ int tl_analyzer_gpu_timeline(tl_table **out, tl_analyzer *a, const double *micro
 
 /* ---- launchers ---- */
 
+/* With launchers of communication, too, for one table: all else goes on with those that the analyser has. */
+static int launchers_of_all(tl_table **out, tl_analyzer *a, tl_error *err)
+{
+	tl_launcher_list *list = a->launchers;
+	struct tl_overlap_cache *overlap = a->overlap; /* which has those of each launcher */
+	a->launchers = NULL;
+	a->overlap = NULL;
+	a->books_communication = true;
+	int code = tl__launchers(out, a, err);
+	a->books_communication = false;
+	tl__launcher_list_free(a->launchers);
+	tl__overlap_cache_free(a->overlap);
+	a->launchers = list;
+	a->overlap = overlap;
+	return code;
+}
+
 /* The table with what the options add; the analyser's own options come back as they were. */
 static int make_launchers(tl_table **out, tl_analyzer *a, const tl_launcher_options *o, tl_error *err)
 {
 	tl_analyzer_options before = a->options;
 	a->options.overlap |= o->overlap;
 	a->options.first_occurrence |= o->start;
-	int code = tl__launchers(out, a, err);
+	int code = o->communication ? launchers_of_all(out, a, err) : tl__launchers(out, a, err);
 	a->options = before;
 	return code;
 }

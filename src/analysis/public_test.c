@@ -110,6 +110,74 @@ static void options_do_not_stay(void **state)
 	fixture_close(&f);
 }
 
+/* An operation with a kernel of 5 µs and a collective of 500 that runs at the same time, and a lone collective. */
+static tl_store *communicating(void)
+{
+	tl_store *s = tl__store_new();
+	tl_fixture_op(s, "c10d::allreduce_", 1, 2, 0, 100);
+	tl_fixture_launch(s, "launch", 1, 2, 1, 1, 1);
+	tl_fixture_launch(s, "launch", 1, 2, 10, 1, 2);
+	tl_fixture_launch(s, "launch", 1, 2, 200, 1, 3);
+	tl_fixture_op(s, "aten::mm", 1, 2, 300, 10);
+	tl_fixture_launch(s, "launch", 1, 2, 301, 1, 4);
+	tl_fixture_gpu(s, TL_KIND_KERNEL, "ncclDevKernel", 0, 8, 1000, 500, 1);
+	tl_fixture_gpu(s, TL_KIND_KERNEL, "prepare", 0, 7, 1100, 5, 2);
+	tl_fixture_gpu(s, TL_KIND_KERNEL, "ncclDevKernel", 0, 8, 2000, 7, 3);
+	tl_fixture_gpu(s, TL_KIND_KERNEL, "gemm", 0, 7, 1400, 200, 4);
+	return s;
+}
+
+static void launchers_of_communication_on_request(void **state)
+{
+	(void)state;
+	fixture f;
+	fixture_open(&f, communicating());
+	const tl_launcher_options plain = {.kernel_details = true, .overlap = true};
+	tl_launcher_options all = plain;
+	all.communication = true;
+	for (int i = 0; i < 2; i++) { /* one does not change the other */
+		tl_table *table = launchers(f.a, &plain);
+		assert_int_equal(tl_table_rows(table), 2);
+		expect_text(table, 0, "name", "c10d::allreduce_");
+		expect_number(table, 0, "total_direct_kernel_time", 5);
+		expect_empty(table, 0, "overlap_pct"); /* of one operation */
+		expect_text(table, 1, "overlapping_kernel_names", "['ncclDevKernel']");
+		tl_table_free(table);
+		table = launchers(f.a, &all);
+		assert_int_equal(tl_table_rows(table), 3);
+		expect_text(table, 0, "name", "c10d::allreduce_");
+		expect_number(table, 0, "direct_kernel_count", 2);
+		expect_number(table, 0, "total_direct_kernel_time", 500);
+		expect_text(table, 0, "overlapping_kernel_names", "['gemm']");
+		expect_number(table, 0, "overlap_pct", 100 / 500.0);
+		expect_text(table, 1, "name", "launch");
+		expect_number(table, 1, "total_direct_kernel_time", 7);
+		expect_text(table, 2, "name", "aten::mm");
+		tl_table_free(table);
+	}
+	fixture_close(&f);
+}
+
+static int launchers_of_a_tree(const tl_tree *tree)
+{
+	tl_analyzer *a;
+	tl_table *table = NULL;
+	const tl_launcher_options options = {.kernel_details = true, .overlap = true, .communication = true};
+	int code = tl_analyzer_new(&a, tree, NULL, NULL);
+	if (code < 0)
+		return code;
+	code = tl_analyzer_launchers(&table, a, &options, NULL);
+	tl_table_free(table);
+	tl_analyzer_free(a);
+	return code;
+}
+
+static void launchers_of_communication_without_memory(void **state)
+{
+	(void)state;
+	expect_failed_allocations_reported(communicating(), launchers_of_a_tree, 40);
+}
+
 #define KEYS "name", "op category", THREAD, ARGUMENTS, "operation_count"
 #define PAIR(statistic) "total_direct_kernel_time_" statistic, "total_subtree_kernel_time_" statistic
 
@@ -635,6 +703,8 @@ int main(void)
 		cmocka_unit_test(families_and_categories),
 		cmocka_unit_test(operations_with_a_model),
 		cmocka_unit_test(the_other_tables),
+		cmocka_unit_test(launchers_of_communication_on_request),
+		cmocka_unit_test(launchers_of_communication_without_memory),
 		cmocka_unit_test(modules_above_kernels),
 		cmocka_unit_test(kernels_without_a_module),
 		cmocka_unit_test(modules_above_kernels_without_memory),

@@ -116,5 +116,20 @@ class Kernels(unittest.TestCase):
         self.assertEqual(a.get_df_kernels(nn_module_detail=True)[MODULE[3]][0], 60)
 
 
+class Launchers(unittest.TestCase):
+    def test_communication(self):
+        events = [common.event("c10d::allreduce_", "cpu_op", 0, 100),
+                  *launched("ncclDevKernel", 1, 1000, 500, 1, stream=8), *launched("prepare", 10, 1100, 5, 2),
+                  *launched("ncclDevKernel", 200, 2000, 7, 3, stream=8)]
+        a = analyzer(events)
+        names = ("name", "total_direct_kernel_time", "total_subtree_kernel_time", "direct_kernel_count")
+        found = [tuple(event[name] for name in names) for event in a.get_kernel_launchers(include_nccl=True)]
+        self.assertEqual(found, [("c10d::allreduce_", 500, 500, 2), ("cudaLaunchKernel", 7, 7, 1)])
+        self.assertEqual([k["name"] for k in a.tree.events[0]["kernel_details"]], ["ncclDevKernel", "prepare"])
+        found = [tuple(event[name] for name in names) for event in a.get_kernel_launchers()]
+        self.assertEqual(found, [("c10d::allreduce_", 5, 500, 1)])
+        self.assertEqual(list(a.get_df_kernel_launchers()["direct_kernel_count"]), [1])
+
+
 if __name__ == "__main__":
     unittest.main()

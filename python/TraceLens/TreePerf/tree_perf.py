@@ -251,8 +251,9 @@ class TreePerfAnalyzer:
     def get_kernel_launchers(self, include_nccl=False, gpu_pid=None, gpu_kernel_op_cats=None):
         """The events that launch GPU work, by start: operations, or runtime calls without an operation above them.
 
-        Each has its times, kernels, category and overlaps as keys, named as in :meth:`get_df_kernel_launchers`."""
-        table = self._native().launchers(kernel_details=True, overlap=True)
+        Each has its times, kernels, category and overlaps as keys, named as in :meth:`get_df_kernel_launchers`. With
+        ``include_nccl`` communication kernels are booked, too."""
+        table = self._native().launchers(kernel_details=True, overlap=True, communication=bool(include_nccl))
         names = ["total_direct_kernel_time", "total_subtree_kernel_time", "direct_kernel_count", "kernel_details",
                  "op category", "overlapping_kernel_names", "overlapping_kernels_details", "overlap_pct"]
         columns = [table.cells(name) for name in names]
@@ -261,30 +262,7 @@ class TreePerfAnalyzer:
             event = self.tree.get_UID2event(uid)
             event.update(zip(names, values))
             found.append(event)
-        return self._with_communication(found) if include_nccl else found
-
-    def _with_communication(self, launchers):
-        """Launchers of communication kernels, too."""
-        by_uid = {event["UID"]: event for event in launchers}
-        core = self.tree._sealed()
-        for uid in core.all_gpu_events(True):
-            kernel = core.event(uid)
-            if not TraceEventUtils.is_communication_string(kernel.get("name")):
-                continue
-            launcher = self._launcher_of(core, uid)
-            if launcher is None:
-                continue
-            event = by_uid.setdefault(launcher, core.event(launcher))
-            kernels = list(event.get("kernel_details") or [])
-            kernels.append({"name": kernel["name"], "dur": kernel.get("dur"),
-                            "stream": (kernel.get("args") or {}).get("stream"), })
-            event["kernel_details"] = kernels
-            event["direct_kernel_count"] = len(kernels)
-            event.setdefault("total_direct_kernel_time", 0.0)
-            event["total_direct_kernel_time"] += kernel.get("dur") or 0
-            event["total_subtree_kernel_time"] = self._compute_subtree_kernel_time_us(event)
-            event.setdefault("op category", self._category(event))
-        return sorted(by_uid.values(), key=lambda event: event.get("ts", 0))
+        return found
 
     @staticmethod
     def _launcher_of(core, kernel):
@@ -298,9 +276,6 @@ class TreePerfAnalyzer:
                 break
             at = core.parent(at)
         return launch
-
-    def _compute_subtree_kernel_time_us(self, event):
-        return _core.busy(self.tree.get_gpu_events(event))
 
     def get_df_kernel_launchers(self, id_cols=False, include_kernel_details=False, include_call_stack=False,
                                 include_first_occurrence_time=False, gpu_pid=None, gpu_kernel_op_cats=None,
