@@ -172,6 +172,8 @@ typedef struct tl_kineto {
 	tl_kineto_event *event;    /* where the next one is read to */
 	tl_kineto_scratch scratch; /* at least as large as what is left of the window */
 	tl_buf repaired;           /* an event rewritten by tl__kineto_repair */
+	uint64_t repaired_bytes;   /* of the text, so far */
+	uint64_t in_vain;          /* bytes that repairs went through and found no end of a string */
 	tl_kineto_pipeline *pipeline;
 	tl_kineto_steps steps;
 	TL_APART;

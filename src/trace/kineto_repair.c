@@ -11,10 +11,13 @@
 
 /* Deepest nesting inside an event that is worth repairing. */
 enum { MAX_DEPTH = 512 };
+/* How often the text may be gone through in vain, on the whole, so that any text is repaired in linear time. */
+enum { TIMES_IN_VAIN = 16, ALWAYS_IN_VAIN = 1 << 20 };
 
 typedef struct repair {
 	const char *p, *end;
 	bool eof;
+	uint64_t in_vain, may_be_in_vain; /* bytes that searches for a balanced end went through and found none */
 	tl_buf *out;
 	bool object[MAX_DEPTH]; /* kind of each open bracket */
 	int depth;
@@ -269,9 +272,10 @@ static int ends_string(const repair *r, const char *p, bool first)
 /*
  * Where the string that begins at `p` ends (the quote), or NULL: *more tells whether the text ran out.
  * With `balanced` a quote inside open brackets of the text does not end it, so that a name which
- * holds JSON is kept whole. `*inner`: quotes that are part of the text.
+ * holds JSON is kept whole. `*inner`: quotes that are part of the text, `*stop`: how far it looked.
  */
-static const char *find_end(const repair *r, const char *p, bool balanced, uint32_t *inner, bool *more)
+static const char *find_end(const repair *r, const char *p, bool balanced, uint32_t *inner, bool *more,
+			    const char **stop)
 {
 	int open = 0;
 	*inner = 0;
@@ -302,7 +306,7 @@ static const char *find_end(const repair *r, const char *p, bool balanced, uint3
 				int is = sure(tl__kineto_boundary_at(p, r->end, false, &next));
 				*more = is == UNSURE && !r->eof;
 				if (is == YES || *more)
-					return NULL;
+					goto none;
 			}
 			open -= open > 0;
 			break;
@@ -310,14 +314,14 @@ static const char *find_end(const repair *r, const char *p, bool balanced, uint3
 			/* nor into a document that another rank began here */
 			if (p + 1 < r->end && (p[1] == 't' || p[1] == '\\') &&
 			    list_at(p, r->end, false, &next) == TL_BOUNDARY_LIST)
-				return NULL;
+				goto none;
 			if (!balanced || !open) {
 				int is = ends_string(r, p + 1, !*inner);
 				if (is == YES)
 					return p;
 				if (is == UNSURE) {
 					*more = true;
-					return NULL;
+					goto none;
 				}
 			}
 			++*inner;
@@ -327,6 +331,8 @@ static const char *find_end(const repair *r, const char *p, bool balanced, uint3
 		}
 	}
 	*more = !r->eof;
+none:
+	*stop = p;
 	return NULL;
 }
 
@@ -356,10 +362,14 @@ static void put_escaped(repair *r, const char *p, const char *end, uint32_t *con
 static tl_kineto_repaired put_string(repair *r)
 {
 	uint32_t inner, controls = 0, backslashes = 0;
-	bool more;
-	const char *start = r->p + 1, *end = find_end(r, start, true, &inner, &more);
+	bool more = false;
+	const char *start = r->p + 1, *end = NULL, *stop;
+	if (r->in_vain <= r->may_be_in_vain) {
+		end = find_end(r, start, true, &inner, &more, &stop);
+		r->in_vain += end ? 0 : (uint64_t)(stop - start);
+	}
 	if (!end && !more)
-		end = find_end(r, start, false, &inner, &more);
+		end = find_end(r, start, false, &inner, &more, &stop);
 	if (!end)
 		return more ? TL_REPAIR_MORE : TL_REPAIR_LOST;
 	tl__buf_putc(r->out, '"');
@@ -588,6 +598,8 @@ int tl__kineto_repair(tl_kineto *k, const char *p, const char **after)
 {
 	static const char padding[TL_JSON_PAD];
 	repair r = {.p = p, .end = k->scan.end, .eof = k->eof, .out = &k->repaired};
+	r.in_vain = k->in_vain;
+	r.may_be_in_vain = ALWAYS_IN_VAIN + TIMES_IN_VAIN * k->repaired_bytes;
 	tl__buf_clear(r.out);
 	tl_kineto_repaired is = rewrite(&r);
 	size_t n = r.out->n;
@@ -597,6 +609,10 @@ int tl__kineto_repair(tl_kineto *k, const char *p, const char **after)
 		return TL_ENOMEM;
 	}
 	r.out->n = n;
+	if (is != TL_REPAIR_MORE) { /* else the same comes again with more text */
+		k->in_vain = r.in_vain;
+		k->repaired_bytes += (uint64_t)(r.p - p);
+	}
 	if (is != TL_REPAIR_DONE)
 		return is;
 	for (int kind = 0; kind < TL_HEALTH_KINDS; kind++)

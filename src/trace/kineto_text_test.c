@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Broken and unusual text: each kind of damage is repaired where it is, counted once, and costs no other event. */
 #include "trace/trace_testing.h"
+#include "util/buf.h"
 
 /* A clean event to stand beside broken ones. */
 #define CLEAN(name) "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"" name "\",\"pid\":1,\"tid\":1,\"ts\":5,\"dur\":1}"
@@ -542,6 +543,26 @@ static void check_message(const char *text, size_t n, const char *words)
 }
 #define CHECK_MESSAGE(text, words) check_message(text, sizeof(text) - 1, words)
 
+/* Every string opens a bracket that nothing closes; to look for the end of each through the whole text takes minutes.
+ */
+static void strings_that_open_brackets(void **state)
+{
+	enum { MEMBERS = 100000 };
+	tl_buf text = {0};
+	(void)state;
+	tl__buf_puts(&text, "[{\"ph\":\"X\",\"ts\":5,\"dur\":1");
+	for (int i = 0; i < MEMBERS; i++)
+		tl__buf_puts(&text, ",\"name\":\"a{\x01\", \"cat\":\"kernel\"");
+	tl__buf_puts(&text, "}]");
+	tl_trace *trace = load_bytes(text.v, text.n);
+	assert_int_equal(tl_trace_count(trace), 1);
+	assert_string_equal(name_of(trace, 0), "a{\x01");
+	assert_int_equal(trace->store->kind[0], TL_KIND_KERNEL);
+	assert_int_equal(found(trace, TL_HEALTH_CONTROL_BYTE), MEMBERS);
+	tl_trace_free(trace);
+	tl__buf_free(&text);
+}
+
 static void files_that_are_something_else(void **state)
 {
 	(void)state;
@@ -589,6 +610,7 @@ int main(void)
 		cmocka_unit_test(large_values),
 		cmocka_unit_test(depth_has_no_limit),
 		cmocka_unit_test(many_broken_events),
+		cmocka_unit_test(strings_that_open_brackets),
 		cmocka_unit_test(files_that_are_something_else),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
