@@ -90,8 +90,11 @@ class Inline(unittest.TestCase):
         assert (unified[unified["name"] == "aten::layer_norm"][SPEEDUP] == 1.0).all()
 
     def test_the_tables_of_the_command(self):
+        command = os.environ.get("TL_COMMAND")
+        if not command:
+            self.skipTest("no command beside the package")
         sheets = self.report(include_unlinked_kernels=True)
-        subprocess.run([os.environ["TL_COMMAND"], "report", TRACE, "--comparison_json_path", self.other, "-q",
+        subprocess.run([command, "report", TRACE, "--comparison_json_path", self.other, "-q",
                         "--include_unlinked_kernels", "--output_csvs_dir", self.path("command")], check=True)
         assert set(os.listdir(self.path("command"))) == {name + ".csv" for name in sheets}
         for name in sheets:
