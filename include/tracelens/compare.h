@@ -131,8 +131,8 @@ TL_API int tl_diff_print(const tl_diff *diff, const tl_diff_print_options *optio
 			 tl_error *err);
 /**
  * Writes merged_tree_output.txt, diff_stats.csv, diff_stats_unique_args_summary.csv, cpu_op_map.json,
- * cpu_op_map_trace1.json and cpu_op_map_trace2.json into a folder, which is made when missing. Each file appears
- * complete or not at all. TL_EIO, TL_ENOMEM.
+ * cpu_op_map_trace1.json and cpu_op_map_trace2.json into a folder, which is made when missing. They appear
+ * together when all are complete, or not at all. TL_EINVAL (no name), TL_EIO, TL_ENOMEM.
  */
 TL_API int tl_diff_write(const tl_diff *diff, const char *folder, bool prune_non_gpu, tl_error *err);
 
@@ -164,7 +164,7 @@ typedef struct tl_compare_options {
  * @param[out] out freed with tl_comparison_free
  * @return 0; TL_EINVAL (fewer than two reports, tags that are not one a report or not unique, an unknown group);
  *         TL_ENOTFOUND (a group was asked for that a report does not have; the message says how it comes to have it);
- *         TL_EEMPTY (nothing to compare); TL_EFORMAT (a file is broken, or a metric is no number); TL_EIO, TL_ELIMIT,
+ *         TL_EEMPTY (nothing to compare, or a trace without GPU work); TL_EFORMAT (a file is broken, or a metric is no number); TL_EIO, TL_ELIMIT,
  *         TL_ENOMEM, TL_ECANCELLED
  */
 TL_API int tl_compare_reports(tl_comparison **out, const char *const *paths, size_t n,
@@ -186,10 +186,13 @@ TL_API const tl_table *tl_comparison_find(const tl_comparison *comparison, const
 TL_API const char *tl_comparison_tag(const tl_comparison *comparison, size_t report);
 /** What was left out, or stands in for something else: one line each; NULL beyond the last. */
 TL_API const char *tl_comparison_note(const tl_comparison *comparison, size_t index);
+/** Whether a trace among the reports was cut off: what is there was compared. */
+TL_API bool tl_comparison_is_truncated(const tl_comparison *comparison);
 /**
  * The largest differences of kernel time, at most ten regressions and ten improvements a variant, in this order, the
  * largest first: `report` (the variant's tag), `name` (of the operation; where reports have none, of the kernel),
- * `baseline ms`, `report ms` (0 where it has no such operation), `diff ms`, `pct`.
+ * `baseline ms`, `report ms` (0 where it has no such operation), `diff ms`, `pct`. NULL when no
+ * sheet that all reports have tells kernel times.
  */
 TL_API const tl_table *tl_comparison_largest(const tl_comparison *comparison);
 

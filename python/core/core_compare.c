@@ -249,7 +249,10 @@ static PyObject *tags(core_comparison *self, PyObject *unused)
 static PyObject *largest(core_comparison *self, PyObject *unused)
 {
 	(void)unused;
-	return core_table_view(tl_comparison_largest(self->comparison), (PyObject *)self);
+	const tl_table *table = tl_comparison_largest(self->comparison);
+	if (!table)
+		Py_RETURN_NONE;
+	return core_table_view(table, (PyObject *)self);
 }
 
 static int to_path(PyObject *object, void *out)
@@ -285,7 +288,7 @@ static PyMethodDef methods[] = {
 	 "notes()\n--\n\nWhat was left out, or stands in for something else."},
 	{"tags", (PyCFunction)tags, METH_NOARGS, "tags()\n--\n\nWhat the reports are called, the baseline first."},
 	{"largest", (PyCFunction)largest, METH_NOARGS,
-	 "largest()\n--\n\nTable of the largest differences of kernel time (ms)."},
+	 "largest()\n--\n\nTable of the largest differences of kernel time (ms); None where no sheet tells kernel times."},
 	{"write", (PyCFunction)write_files, METH_VARARGS,
 	 "write(xlsx_path, csv_dir)\n--\n\nWrites what is not None, all or nothing."},
 	{NULL, NULL, 0, NULL},

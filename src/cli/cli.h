@@ -4,6 +4,7 @@
 #define TL_CLI_CLI_H
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <tracelens/tracelens.h>
 
 #include "options.h"
@@ -54,6 +55,10 @@ void cli_model_help(void);
 
 /** "tracelens: " and the message as one line on standard error. */
 void cli_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/** Prints a text from outside, such as the name of a file: what would move the cursor is replaced. */
+void cli_print_clean(FILE *out, const char *text);
+/** "Workbook: PATH (7 sheets)" on standard output; nothing in brackets when `n` is 0. */
+void cli_print_made(const char *what, const char *path, size_t n, const char *unit);
 /** As cli_say, of an error: "tracelens: file: what". Returns `status`. */
 int cli_complain(const tl_error *err, int status);
 /** Wrong usage: the message, and where help is. Returns CLI_USAGE. */

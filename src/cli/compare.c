@@ -45,7 +45,8 @@ void cli_compare_help(void)
 	       "REPORT is a workbook (.xlsx), a directory of CSV sheets, or a trace, whose report is made on the fly.\n"
 	       "Rows meet by name and arguments; where names differ between the runs, use 'tracelens diff'.\n");
 	cli_print_options(stdout, options, cli_width());
-	printf("\nexit status: 0 fine, 1 failed, 2 wrong usage, 3 unreadable input, 5 nothing to compare\n");
+	printf("\nexit status: 0 fine, 1 failed, 2 wrong usage, 3 unreadable input, 4 a trace was cut off,\n           "
+	       "  5 nothing to compare\n");
 }
 
 /* The reports must survive their comparison. */
@@ -107,11 +108,15 @@ static int print_largest(const tl_comparison *c, const cli_args *args)
 			       .rows = (size_t)cli_number(args, "top", 0)};
 	tl_error err = TL_ERROR_INIT;
 	char *text;
-	if (!largest || !tl_table_rows(largest))
+	if (!largest)
+		return cli_print("No sheet that all reports have tells kernel times.\n\n");
+	if (!tl_table_rows(largest))
 		return cli_print("No difference of kernel time.\n\n");
 	if (tl_table_text_view(&text, largest, columns, sizeof columns / sizeof *columns, &style, &err) < 0)
 		return cli_complain(&err, CLI_FAILED);
-	printf("Largest differences of kernel time, the baseline is %s:\n\n", tl_comparison_tag(c, 0));
+	printf("Largest differences of kernel time, the baseline is ");
+	cli_print_clean(stdout, tl_comparison_tag(c, 0));
+	printf(":\n\n");
 	int status = cli_print(text);
 	free(text);
 	putchar('\n');
@@ -130,9 +135,9 @@ static int deliver(const tl_comparison *c, const cli_args *args, const char *wor
 	int status = print_largest(c, args);
 	if (status != CLI_OK)
 		return status;
-	printf("Workbook: %s (%zu sheets)\n", workbook, tl_comparison_count(c) + 1);
+	cli_print_made("Workbook", workbook, tl_comparison_count(c) + 1, "sheets");
 	if (folder)
-		printf("CSV files: %s (%zu files)\n", folder, tl_comparison_count(c));
+		cli_print_made("CSV files", folder, tl_comparison_count(c), "files");
 	return cli_finish_output();
 }
 
@@ -175,6 +180,8 @@ static int compare(const cli_args *args)
 	for (size_t i = 0; !cli_has(args, "quiet") && tl_comparison_note(c, i); i++)
 		cli_say("note: %s", tl_comparison_note(c, i));
 	status = cli_interrupted() ? CLI_INTERRUPTED : deliver(c, args, workbook, folder);
+	if (status == CLI_OK && tl_comparison_is_truncated(c)) /* a note has said which one */
+		status = CLI_TRUNCATED;
 	tl_comparison_free(c);
 	return status;
 }

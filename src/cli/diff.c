@@ -172,16 +172,18 @@ static double ms(tl_time ps)
 	return (double)ps / 1e9;
 }
 
+/* Of less than all at most 99.9: that something is missing must be seen. */
 static double percent(tl_time part, tl_time whole)
 {
-	return whole ? 100 * (double)part / (double)whole : 0;
+	double share = whole ? 100 * (double)part / (double)whole : 0;
+	return part < whole && share > 99.9 ? 99.9 : share;
 }
 
 static void print_part(const char *what, const size_t n[2], const tl_time time[2], const tl_time whole[2])
 {
-	printf("%-34s", what);
+	printf("%-27s", what);
 	for (int s = 0; s < 2; s++)
-		printf(" %9zu %12.3f ms %5.1f %%", n[s], ms(time[s]), percent(time[s], whole[s]));
+		printf(" %7zu %11.3f %5.1f", n[s], ms(time[s]), percent(time[s], whole[s]));
 	printf("\n");
 }
 
@@ -189,21 +191,21 @@ static void print_coverage(const tl_diff_totals *t)
 {
 	const tl_diff_side_totals *a = &t->side[0], *b = &t->side[1];
 	tl_time whole[2] = {a->gpu_time, b->gpu_time};
-	printf("%-34s %32s %32s\n", "GPU events and their time", "baseline", "variant");
+	printf("%-27s %25s %25s\n", "GPU events, their time", "baseline", "variant");
+	printf("%-27s %7s %11s %5s %7s %11s %5s\n", "", "count", "ms", "%", "count", "ms", "%");
 	print_part("all", (size_t[]){a->gpu_events, b->gpu_events}, whole, whole);
 	print_part("under an operation", (size_t[]){a->under_operation, b->under_operation},
 		   (tl_time[]){a->under_operation_time, b->under_operation_time}, whole);
-	print_part("  that the other trace has, too", (size_t[]){a->in_matched, b->in_matched},
+	print_part("  of both traces", (size_t[]){a->in_matched, b->in_matched},
 		   (tl_time[]){a->in_matched_time, b->in_matched_time}, whole);
-	print_part("under the launching call only", (size_t[]){a->under_call, b->under_call},
+	print_part("under the launching call", (size_t[]){a->under_call, b->under_call},
 		   (tl_time[]){a->under_call_time, b->under_call_time}, whole);
 	print_part("no launch in the trace", (size_t[]){a->unlinked, b->unlinked},
 		   (tl_time[]){a->unlinked_time, b->unlinked_time}, whole);
-	printf("\nMatched operations: %zu of %zu and %zu. Only in one trace: %zu and %zu events, in %zu and %zu "
-	       "places. "
-	       "In another place: %zu. Looked through: %zu and %zu.\n",
-	       t->matched_operations, a->operations, b->operations, a->unmatched_nodes, b->unmatched_nodes,
-	       a->unmatched_subtrees, b->unmatched_subtrees, t->moved, a->looked_through, b->looked_through);
+	printf("\nMatched operations: %zu of %zu and %zu.\n", t->matched_operations, a->operations, b->operations);
+	printf("Only in one trace: %zu and %zu events, in %zu and %zu places.\n", a->unmatched_nodes,
+	       b->unmatched_nodes, a->unmatched_subtrees, b->unmatched_subtrees);
+	printf("In another place: %zu. Looked through: %zu and %zu.\n", t->moved, a->looked_through, b->looked_through);
 	if (t->identical)
 		printf("Both traces have the same operations in the same places.\n");
 	printf("\n");
@@ -268,6 +270,8 @@ static int run(const cli_args *args)
 	const char *path = cli_text(args, "twins", NULL);
 	if (args->n_rest != 2)
 		return cli_wrong_usage("diff", "two traces are compared: the baseline, then the variant");
+	if (!*cli_text(args, "output", "."))
+		return cli_wrong_usage("diff", "the name of the folder is empty");
 	if (!strcmp(args->rest[0], "-") && !strcmp(args->rest[1], "-"))
 		return cli_wrong_usage("diff", "only one of the traces can be standard input");
 	int status = path ? read_text(&twins, path) : CLI_OK;

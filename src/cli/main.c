@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The command `tracelens`: finds the subcommand and leaves the rest to it. */
+#include <signal.h>
 #include <string.h>
 
 #include "cli.h"
@@ -70,6 +71,9 @@ static int help(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+	/* a file that may not grow further is an error as a full disk is: told, and nothing half-written stays */
+	signal(SIGXFSZ, SIG_IGN);
+
 	/* installed under the name of the reference's script, it is that script */
 	const char *name = argc > 0 ? argv[0] : "";
 	const char *slash = strrchr(name, '/');

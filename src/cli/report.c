@@ -443,11 +443,11 @@ static int say_where(const job *j, size_t sheets)
 	if (j->summary)
 		putchar('\n');
 	if (j->outputs.xlsx_path)
-		printf("Workbook: %s (%zu sheets)\n", j->outputs.xlsx_path, sheets + 1);
+		cli_print_made("Workbook", j->outputs.xlsx_path, sheets + 1, "sheets");
 	if (j->outputs.csv_dir)
-		printf("CSV files: %s (%zu files)\n", j->outputs.csv_dir, sheets);
+		cli_print_made("CSV files", j->outputs.csv_dir, sheets, "files");
 	if (j->outputs.json_path)
-		printf("JSON: %s\n", j->outputs.json_path);
+		cli_print_made("JSON", j->outputs.json_path, 0, "");
 	return cli_finish_output();
 }
 

@@ -12,8 +12,7 @@
 
 /* ---- messages ---- */
 
-/* File names come from anywhere: what would move the cursor is replaced. */
-static void print_clean(FILE *out, const char *text)
+void cli_print_clean(FILE *out, const char *text)
 {
 	for (; *text; text++)
 		fputc((unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text, out);
@@ -27,7 +26,7 @@ void cli_say(const char *format, ...)
 	vsnprintf(text, sizeof text, format, args);
 	va_end(args);
 	fputs("tracelens: ", stderr);
-	print_clean(stderr, text);
+	cli_print_clean(stderr, text);
 	fputc('\n', stderr);
 }
 
@@ -112,6 +111,15 @@ int cli_finish_output(void)
 	return CLI_FAILED;
 }
 
+void cli_print_made(const char *what, const char *path, size_t n, const char *unit)
+{
+	printf("%s: ", what);
+	cli_print_clean(stdout, path);
+	if (n)
+		printf(" (%zu %s)", n, unit);
+	putchar('\n');
+}
+
 int cli_print(const char *text)
 {
 	fputs(text, stdout);
@@ -142,7 +150,7 @@ static bool slow(const cli_progress *p)
 static void show(cli_progress *p, const char *text)
 {
 	fputs("\r\033[K", stderr);
-	print_clean(stderr, text);
+	cli_print_clean(stderr, text);
 	fflush(stderr);
 	p->shown = true;
 }

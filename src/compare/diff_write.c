@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "compare/diff_rows.h"
-#include "io/output.h"
+#include "io/staging.h"
+#include "table/csv.h"
+#include "util/terminal.h"
 
 #define LAST "\xe2\x94\x94\xe2\x94\x80\xe2\x94\x80 "   /* └── */
 #define BRANCH "\xe2\x94\x9c\xe2\x94\x80\xe2\x94\x80 " /* ├── */
@@ -43,12 +45,13 @@ typedef struct printer {
 	TL_VEC(frame) stack;
 } printer;
 
+/* A line is a node: a name with a line break, or with what a terminal obeys, must not change that. */
 static void put_event_name(tl_buf *out, const tl_store *s, tl_row row)
 {
 	if (s->name[row] == TL_STR_NONE)
 		tl__buf_printf(out, "%" PRIu32, row);
 	else
-		tl__buf_put(out, tl__name(s, row), tl__str_len(s->strings, s->name[row]));
+		tl__terminal_put(out, tl__name(s, row), tl__str_len(s->strings, s->name[row]));
 }
 
 static bool same_name(const tl_diff *d, const tl_diff_node *x)
@@ -243,12 +246,42 @@ static void put_side(tl_buf *out, const tl_table *map, tl_str source)
 
 /* ---- files ---- */
 
-static int write_file(const char *path, const tl_buf *text, tl_error *err)
+typedef enum diff_file { TREE, STATS, SUMMARY, MAP, MAP_TRACE1, MAP_TRACE2, FILES } diff_file;
+
+static const char *const file_names[FILES] = {
+	"merged_tree_output.txt", "diff_stats.csv",         "diff_stats_unique_args_summary.csv",
+	"cpu_op_map.json",        "cpu_op_map_trace1.json", "cpu_op_map_trace2.json",
+};
+
+/* Where the files are written until all are there, and what they are called in messages. */
+typedef struct places {
+	tl_staging staging;
+	char *path[FILES], *shown[FILES];
+} places;
+
+static int places_open(places *p, const char *folder, tl_error *err)
+{
+	TL_TRY(tl__staging_dir(&p->staging, folder, err));
+	for (int i = 0; i < FILES; i++)
+		TL_TRY(tl__staging_file(&p->path[i], &p->shown[i], &p->staging, file_names[i], err));
+	return 0;
+}
+
+static void places_close(places *p)
+{
+	tl__staging_end(&p->staging);
+	for (int i = 0; i < FILES; i++) {
+		tl__free(p->path[i]);
+		tl__free(p->shown[i]);
+	}
+}
+
+static int write_text(const places *p, diff_file file, const tl_buf *text, tl_error *err)
 {
 	tl_output *out;
 	if (text->failed)
 		return tl__nomem(err);
-	TL_TRY(tl__output_open(&out, path, err));
+	TL_TRY(tl__output_open_as(&out, p->path[file], p->shown[file], err));
 	tl__output_write(out, text->v, text->n);
 	return tl__output_commit(out, err);
 }
@@ -259,63 +292,38 @@ static int write_part(void *output, const char *text, size_t n)
 	return tl__output_failed(output);
 }
 
-static int write_tree(const tl_diff *diff, const char *path, bool prune, tl_error *err)
-{
-	tl_diff_print_options o = {.prune_non_gpu = prune};
-	tl_output *out;
-	TL_TRY(tl__output_open(&out, path, err));
-	int code = tl_diff_print(diff, &o, write_part, out, err);
-	if (code == 0 || code == TL_ECALLBACK) /* which says better what went wrong */
-		return tl__output_commit(out, err);
-	tl__output_abort(out);
-	return code;
-}
-
-typedef struct folder {
-	const char *name;
-	tl_buf path;
-} folder;
-
-static const char *path_of(folder *f, const char *file)
-{
-	tl__buf_clear(&f->path);
-	tl__buf_printf(&f->path, "%s/%s", f->name, file);
-	const char *path = tl__buf_text(&f->path);
-	return path ? path : ""; /* cannot be opened, and that is reported */
-}
-
-static int write_maps(folder *f, const tl_diff_rows *r, tl_table *map, tl_error *err)
+static int write_maps(const places *p, const tl_diff_rows *r, tl_table *map, tl_error *err)
 {
 	static const tl_sort_key by_name[] = {{"cpu_op_name", false}, {"source", false}};
-	static const char *const files[] = {"cpu_op_map_trace1.json", "cpu_op_map_trace2.json"};
+	static const diff_file files[] = {MAP_TRACE1, MAP_TRACE2};
 	tl_buf text = {0};
 	put_map(&text, map);
-	int code = write_file(path_of(f, "cpu_op_map.json"), &text, err);
+	int code = write_text(p, MAP, &text, err);
 	if (code == 0)
 		code = tl__table_sort(map, by_name, 2, err);
 	for (int s = 0; s < 2 && code == 0; s++) {
 		tl__buf_clear(&text);
 		put_side(&text, map, r->source[s]);
-		code = write_file(path_of(f, files[s]), &text, err);
+		code = write_text(p, files[s], &text, err);
 	}
 	tl__buf_free(&text);
 	return code;
 }
 
-static int write_tables(folder *f, const tl_diff_rows *r, tl_error *err)
+static int write_tables(const places *p, const tl_diff_rows *r, tl_error *err)
 {
 	tl_table *stats = NULL, *summary = NULL, *map = NULL;
 	int code = tl__diff_stats(&stats, r, err);
 	if (code == 0)
-		code = tl_table_write_csv(stats, path_of(f, "diff_stats.csv"), err);
+		code = tl__table_write_csv(stats, p->path[STATS], p->shown[STATS], err);
 	if (code == 0)
 		code = tl__diff_unique_args(&summary, r, err);
 	if (code == 0)
-		code = tl_table_write_csv(summary, path_of(f, "diff_stats_unique_args_summary.csv"), err);
+		code = tl__table_write_csv(summary, p->path[SUMMARY], p->shown[SUMMARY], err);
 	if (code == 0)
 		code = tl__diff_op_map(&map, r, summary, err);
 	if (code == 0)
-		code = write_maps(f, r, map, err);
+		code = write_maps(p, r, map, err);
 	tl_table_free(stats);
 	tl_table_free(summary);
 	tl_table_free(map);
@@ -325,48 +333,68 @@ static int write_tables(folder *f, const tl_diff_rows *r, tl_error *err)
 /* The merged tree is written beside the tables: neither needs the other. */
 typedef struct tree_writer {
 	const tl_diff *diff;
-	folder folder;
+	const places *places;
 	bool prune;
 	int code;
 	tl_error err;
 } tree_writer;
 
-static void *write_tree_file(void *user)
+static int write_tree(tree_writer *w)
+{
+	tl_diff_print_options o = {.prune_non_gpu = w->prune};
+	tl_output *out;
+	TL_TRY(tl__output_open_as(&out, w->places->path[TREE], w->places->shown[TREE], &w->err));
+	int code = tl_diff_print(w->diff, &o, write_part, out, &w->err);
+	if (code == 0 || code == TL_ECALLBACK) /* which says better what went wrong */
+		return tl__output_commit(out, &w->err);
+	tl__output_abort(out);
+	return code;
+}
+
+static void *write_tree_beside(void *user)
 {
 	tree_writer *w = user;
-	w->code = write_tree(w->diff, path_of(&w->folder, "merged_tree_output.txt"), w->prune, &w->err);
+	w->code = write_tree(w);
 	return NULL;
 }
 
-static int write_rows(const tl_diff *diff, const char *name, tl_error *err)
+static int write_rows(const tl_diff *diff, const places *p, tl_error *err)
 {
-	folder f = {.name = name};
 	tl_diff_rows rows;
 	TL_TRY(tl__diff_rows_new(&rows, diff, err));
-	int code = write_tables(&f, &rows, err);
+	int code = write_tables(p, &rows, err);
 	tl__diff_rows_free(&rows);
-	tl__buf_free(&f.path);
 	return code;
 }
 
 /* Merged nodes from which on it is worth a thread. */
 enum { MANY = 100000 };
 
-int tl_diff_write(const tl_diff *diff, const char *name, bool prune_non_gpu, tl_error *err)
+static int write_files(const tl_diff *diff, const places *p, bool prune_non_gpu, tl_error *err)
 {
-	TL_TRY(tl__make_folder(name, err));
-	tree_writer w = {.diff = diff, .folder = {.name = name}, .prune = prune_non_gpu, .err = TL_ERROR_INIT};
+	tree_writer w = {.diff = diff, .places = p, .prune = prune_non_gpu, .err = TL_ERROR_INIT};
 	pthread_t thread;
-	bool threaded = diff->n >= MANY && pthread_create(&thread, NULL, write_tree_file, &w) == 0;
+	bool threaded = diff->n >= MANY && pthread_create(&thread, NULL, write_tree_beside, &w) == 0;
 	if (!threaded)
-		write_tree_file(&w);
-	int code = threaded || w.code == 0 ? write_rows(diff, name, err) : w.code;
+		write_tree_beside(&w);
+	int code = threaded || w.code == 0 ? write_rows(diff, p, err) : w.code;
 	if (threaded)
 		pthread_join(thread, NULL);
-	tl__buf_free(&w.folder.path);
 	if (w.code == 0)
 		return code;
 	if (err)
 		*err = w.err;
 	return w.code;
+}
+
+int tl_diff_write(const tl_diff *diff, const char *name, bool prune_non_gpu, tl_error *err)
+{
+	places p = {0};
+	int code = places_open(&p, name, err);
+	if (code == 0)
+		code = write_files(diff, &p, prune_non_gpu, err);
+	if (code == 0)
+		code = tl__staging_commit(&p.staging, err);
+	places_close(&p);
+	return code;
 }

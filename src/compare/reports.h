@@ -115,7 +115,7 @@ int tl__cmp_note(tl_cmp_result *result, tl_error *err, const char *format, ...) 
 int tl__cmp_reports(tl_cmp_result *out, const tl_cmp_report *reports, size_t n, unsigned groups, bool all_there,
 		    tl_error *err);
 
-/** result->largest: see tl_comparison_largest. */
+/** result->largest: see tl_comparison_largest; stays NULL where no sheet tells kernel times. */
 int tl__cmp_largest(tl_cmp_result *result, const tl_cmp_report *reports, size_t n, tl_error *err);
 
 #endif

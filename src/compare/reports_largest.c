@@ -153,7 +153,7 @@ int tl__cmp_largest(tl_cmp_result *result, const tl_cmp_report *reports, size_t 
 		if (code == 0 && find_changes(&changes, joined, s, reports, n) < 0)
 			code = tl__nomem(err);
 	}
-	if (code == 0 && make_table(&result->largest, &changes, joined, s, reports) < 0)
+	if (code == 0 && s && make_table(&result->largest, &changes, joined, s, reports) < 0)
 		code = tl__nomem(err);
 	TL_VEC_FREE(&changes);
 	tl_table_free(joined);

@@ -167,11 +167,20 @@ static int report_of_trace(tl_report **out, tl_comparison *c, const char *path, 
 	tl_trace *trace;
 	TL_TRY(tl_trace_open(&trace, path, o ? o->trace : NULL, err));
 	int code = 0;
-	if (tl_trace_is_truncated(trace))
+	if (tl_trace_is_truncated(trace)) {
+		c->truncated = true;
 		code = tl__cmp_note(&c->result, err, "%.200s is cut off; what is there is compared", path);
+	}
 	if (code == 0)
 		code = tl_report_pytorch(out, trace, &ro, err);
 	tl_trace_free(trace);
+	/* against nothing all would be new: that is a mistake in profiling, not a difference */
+	if (code == 0 && tl_report_is_empty(*out)) {
+		code = tl__fail(err, TL_EEMPTY,
+				"no GPU event with a usable time, nothing to compare (was GPU activity switched on in "
+				"the profiler?)");
+		tl__error_where(err, path, -1);
+	}
 	return code;
 }
 
@@ -269,6 +278,11 @@ const tl_table *tl_comparison_find(const tl_comparison *comparison, const char *
 const char *tl_comparison_tag(const tl_comparison *comparison, size_t report)
 {
 	return report < comparison->n ? comparison->tags[report] : NULL;
+}
+
+bool tl_comparison_is_truncated(const tl_comparison *comparison)
+{
+	return comparison->truncated;
 }
 
 const char *tl_comparison_note(const tl_comparison *comparison, size_t index)

@@ -11,6 +11,7 @@ struct tl_comparison {
 	size_t n;
 	char **tags, **paths; /* of the reports */
 	tl_report **reports;  /* those made here, n of them: values of the result lie there; or NULL */
+	bool truncated;       /* a trace was cut off */
 	tl_cmp_result result;
 };
 

@@ -153,6 +153,46 @@ class Compare(unittest.TestCase):
                    "--names", "p", "q", "--sheets", "kernel_summary", "-o", "y.xlsx", status=2)
         self.assertFalse(os.path.exists(self.path("y.xlsx")))
 
+    def test_traces_without_gpu_work(self):
+        """Against nothing all would be new or gone."""
+        with open(self.path("host.json"), "w", encoding="utf-8") as f:
+            json.dump({"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 0, "dur": 8}]}, f)
+        with open(self.path("empty.json"), "w", encoding="utf-8") as f:
+            json.dump({"traceEvents": []}, f)
+        for name in ("host.json", "empty.json"):
+            for pair in (("a.json", name), (name, "a.json")):
+                self.fails(f"{name}: no GPU event with a usable time, nothing to compare", *pair, "-o", "x.xlsx", status=5)
+        self.assertFalse(os.path.exists(self.path("x.xlsx")))
+
+    def test_a_trace_that_is_cut_off(self):
+        with open(self.path("b.json"), encoding="utf-8") as f:
+            text = f.read()
+        with open(self.path("cut.json"), "w", encoding="utf-8") as f:
+            f.write(text[:len(text) * 3 // 4])
+        run = self.run_command("a.json", "cut.json", "-o", "x.xlsx", status=4)
+        self.assertIn("note: cut.json is cut off; what is there is compared\n", run.stderr)
+        self.assertTrue(zipfile.is_zipfile(self.path("x.xlsx")))
+
+    def test_reports_without_kernel_times(self):
+        """No list of differences is not the same as no difference, and what lacks is told once."""
+        self.report("a")
+        os.mkdir(self.path("short"))
+        shutil.copy(self.path("a_csv/gpu_timeline.csv"), self.path("short"))
+        run = self.run_command("a_csv", "short", "-o", "x.xlsx")
+        self.assertIn("No sheet that all reports have tells kernel times.\n", run.stdout)
+        self.assertNotIn("No difference", run.stdout)
+        self.assertEqual(run.stderr.count("ops_unique_args is left out"), 1, run.stderr)
+        run = self.run_command("a_csv", "a.json", "-o", "x.xlsx")
+        self.assertIn("No difference of kernel time.\n", run.stdout)
+
+    def test_names_do_not_move_the_cursor(self):
+        run = self.run_command("a.json", "b.json", "-o", "\x1b[2Jx.xlsx", "--names", "\x1b[31mp\nq", "\x1b[32mr")
+        self.assertNotIn("\x1b", run.stdout + run.stderr)
+        self.assertIn("the baseline is ?[31mp?q:\n", run.stdout)
+        self.assertIn("Workbook: ?[2Jx.xlsx (", run.stdout)
+        run = self.run_command("a.json", "--output_xlsx_path", "\x1b[2Jy.xlsx", command=(BINARY, "report"))
+        self.assertIn("Workbook: ?[2Jy.xlsx (", run.stdout)
+
     def rocprof(self, name, times):
         os.mkdir(self.path(name))
         with open(self.path(name + "/kernel_summary.csv"), "w", encoding="utf-8") as f:

@@ -112,9 +112,60 @@ class Diff(unittest.TestCase):
     def test_terminal(self):
         out = self.run_it(*self.pair(), "-q")
         self.assertEqual(self.err, "")
-        self.assertRegex(out, r"all +1 +0\.030 ms 100\.0 % +2 +0\.024 ms 100\.0 %")
-        self.assertRegex(out, r"no launch in the trace +0 +0\.000 ms +0\.0 % +1 +0\.004 ms +16\.7 %")
+        self.assertRegex(out, r"all +1 +0\.030 +100\.0 +2 +0\.024 +100\.0\n")
+        self.assertRegex(out, r"no launch in the trace +0 +0\.000 +0\.0 +1 +0\.004 +16\.7\n")
         self.assertRegex(out, r"aten::miopen_convolution[^\n]* 1 +30\.000 +20\.000 +-10\.000")
+
+        self.assertLessEqual(max(map(len, out.splitlines())), 80)
+
+    def test_a_part_is_never_all(self):
+        """99.97 % of the time is not 100.0 %, or nobody would look for the rest."""
+        a, b = Events(), Events()
+        for events in (a, b):
+            events.add("aten::mm", "cpu_op", 5)
+            events.launch("cudaLaunchKernel", "k", 99970)
+            events.at += 100000
+        a.add("aten::relu", "cpu_op", 5)
+        a.launch("cudaLaunchKernel", "r", 30)
+        out = self.run_it(self.write("a.json", a.events), self.write("b.json", b.events))
+        self.assertRegex(out, r"  of both traces +1 +99\.970 +99\.9 +1 +99\.970 +100\.0\n")
+
+    def test_a_line_is_a_node_whatever_its_name(self):
+        names = ("line\nbreak", "nul\0byte", "\x1b[31mred", "tab\tbed", "del\x7f")
+        events = Events()
+        for name in names:
+            events.add(name, "cpu_op", 5)
+            events.launch("cudaLaunchKernel", "k " + name, 1)
+            events.at += 10
+        path = self.write("a.json", events.events)
+        self.run_it(path, path, "-o", "out")
+        lines = self.read("out", "merged_tree_output.txt").split("\n")
+        self.assertEqual(len(lines) - 1, 3 * len(names))
+        self.assertTrue(all(line.isprintable() for line in lines), lines)
+        with open(self.path("out/diff_stats.csv"), newline="", encoding="utf-8") as f:
+            self.assertEqual({r["cpu_op_name"] for r in csv.DictReader(f)}, set(names))  # data stay what they are
+
+    def test_files_come_together_or_not_at_all(self):
+        a, b = self.pair()
+        os.makedirs(self.path("in_the_way/diff_stats.csv"))
+        self.run_it(a, b, "-o", "in_the_way", status=1)
+        self.assertEqual(self.err, "tracelens: cannot write 'in_the_way/diff_stats.csv': Is a directory\n")
+        self.assertEqual(os.listdir(self.path("in_the_way")), ["diff_stats.csv"])
+        # as if the disk were full: the merged tree has room, the tables have none
+        self.run_it(a, b, "-o", "old")
+        old = {name: self.read("old", name) for name in os.listdir(self.path("old"))}
+        few = Events()
+        for _ in range(40):
+            few.convolution("miopen", "hipLaunchKernel", "igemm" * 9, 30)
+        many = self.write("many.json", few.events)
+        for folder, kept in (("old", old), ("new/er", None)):
+            run = subprocess.run(["sh", "-c", 'ulimit -f 16; exec "$@"', "sh", BINARY, "diff", many, many, "-o", folder, "-q"],
+                                 capture_output=True, timeout=60, cwd=self.dir, text=True, check=False)
+            self.assertEqual(run.returncode, 1, run.stderr)
+            self.assertRegex(run.stderr, f"^tracelens: cannot write '{folder}/[a-z_]*\\.[a-z]*': File too large\n$")
+            if kept:
+                self.assertEqual({name: self.read("old", name) for name in os.listdir(self.path("old"))}, kept)
+        self.assertFalse(os.path.exists(self.path("new")))
 
     def test_data(self):
         table = list(csv.DictReader(self.run_it(*self.pair(), "--format", "csv").splitlines()))
@@ -143,6 +194,7 @@ class Diff(unittest.TestCase):
         self.run_it(a, status=2)
         self.run_it(a, b, a, status=2)
         self.run_it("-", "-", status=2)
+        self.run_it(a, b, "-o", "", status=2)
         self.run_it(a, "missing.json", status=3)
         self.run_it(a, b, "-o", "a.json/x", status=1)
         self.run_it(self.write("c.json", []), self.write("d.json", []), status=5)

@@ -8,7 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "report/report.h"
+#include "io/staging.h"
+
+#include "util/alloc.h"
 #include "util/buf.h"
 
 static int join(char **out, const char *dir, const char *name, tl_error *err)
@@ -83,6 +85,9 @@ int tl__staging_file(char **out, char **shown, tl_staging *staging, const char *
 		if (*c == '/' || (unsigned char)*c < ' ')
 			*c = '_';
 	TL_TRY(join(shown, staging->dir, copy, err));
+	struct stat there; /* found out now, before anything was written, and not by the rename */
+	if (stat(*shown, &there) == 0 && S_ISDIR(there.st_mode))
+		return tl__fail(err, TL_EIO, "cannot write '%s': %s", *shown, strerror(EISDIR));
 	return join(out, staging->work, copy, err);
 }
 
