@@ -130,6 +130,15 @@ class WorkedExample(unittest.TestCase):
         for mark in (">> trace1", "<< trace2", "combined:"):
             self.assertNotIn(mark, text)
 
+    def test_one_thread_gives_the_same(self):
+        for folder, options in (("many", ()), ("one", ("--single-thread",))):
+            subprocess.run([BINARY, "diff", "baseline.json.gz", "variant.json.gz", "-q", "-o", folder, *options], cwd=self.dir,
+                           check=True, capture_output=True)
+        for name in os.listdir(os.path.join(self.dir, "many")):
+            with open(os.path.join(self.dir, "many", name), "rb") as many, \
+                    open(os.path.join(self.dir, "one", name), "rb") as one:
+                self.assertEqual(many.read(), one.read(), name)
+
     def test_summary_has_the_larger_kernel(self):
         rows = [r for r in self.table("rprt_diff/diff_stats_unique_args_summary.csv") if "flash_bwd_dq_dk" in r["name"]]
         times = [dur for name, dur in kernels(os.path.join(self.dir, "baseline.json.gz")) if "flash_bwd_dq_dk" in name]
@@ -178,5 +187,5 @@ class WorkedExample(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    BINARY, DOCUMENT = sys.argv[1:3]
+    BINARY, DOCUMENT = (os.path.abspath(path) for path in sys.argv[1:3])
     unittest.main(argv=[sys.argv[0], *sys.argv[3:]], verbosity=1)
