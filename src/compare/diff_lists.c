@@ -112,11 +112,17 @@ typedef struct chains {
 #define NONE UINT32_MAX
 #define USED_UP (UINT32_MAX - 1)
 
+/* Without GPU work a name and nothing below it are too little to go by, unless all is the same. */
+static bool can_move(const tl_diff_entry *e, int level)
+{
+	return e->mate == TL_POS_NONE && (level == MOVED_WHOLE || e->gpu);
+}
+
 static int make_chains(chains *c, const tl_diff_lists *l, int level)
 {
 	for (size_t j = 0; j < l->index[1].n; j++) {
 		c->next[j] = NONE;
-		if (l->list[1].v[l->index[1].v[j]].mate != TL_POS_NONE)
+		if (!can_move(&l->list[1].v[l->index[1].v[j]], level))
 			continue;
 		uint32_t head = tl__map_get_or_set(&c->first, moved_key(&l->item[1].v[j], level), (uint32_t)j);
 		if (head == TL_MAP_NONE)
@@ -138,14 +144,11 @@ static int join_moved(tl_diff_lists *l, int level, chains *c, const tl_map *name
 	for (size_t i = 0; i < l->index[0].n; i++) {
 		const tl_diff_entry *e = &l->list[0].v[l->index[0].v[i]];
 		const tl_align_item *x = &l->item[0].v[i];
-		if (e->mate != TL_POS_NONE || (level == MOVED_NAME && tl__map_get(names, x->name) != 1 + 4))
+		if (!can_move(e, level) || (level == MOVED_NAME && tl__map_get(names, x->name) != 1 + 4))
 			continue;
 		uint64_t key = moved_key(x, level);
 		uint32_t j = tl__map_get(&c->first, key);
 		if (j == TL_MAP_NONE || j == USED_UP)
-			continue;
-		/* without GPU work a name and nothing below it are too little to go by */
-		if (level != MOVED_WHOLE && !(e->gpu && l->list[1].v[l->index[1].v[j]].gpu))
 			continue;
 		join(l, l->index[0].v[i], l->index[1].v[j], false);
 		TL_TRY(tl__map_set(&c->first, key, c->next[j] == NONE ? USED_UP : c->next[j]));

@@ -115,21 +115,53 @@ static int add_roots(tl_diff_lists *l, int side, const thread *t)
 	return 0;
 }
 
+/* Two threads that belong together. */
+typedef struct couple {
+	const thread *thread[2];
+	size_t place; /* in both traces */
+	uint64_t names;
+} couple;
+
+static uint64_t sum_of_names(const thread *t)
+{
+	uint64_t sum = 0;
+	for (size_t i = 0; i < t->names.n; i++)
+		sum += t->names.v[i];
+	return sum;
+}
+
+/* In an order that does not depend on which trace is the baseline, as the lists are aligned beyond threads, too. */
+static int compare_couples(const void *x, const void *y)
+{
+	const couple *a = x, *b = y;
+	if (a->place != b->place)
+		return a->place < b->place ? -1 : 1;
+	return (a->names > b->names) - (a->names < b->names);
+}
+
 static int fill(tl_diff_lists *l, const threads *a, const threads *b)
 {
-	for (size_t i = 0; i < a->n; i++) {
+	TL_VEC(couple) couples = {0};
+	int code = 0;
+	for (size_t i = 0; i < a->n && code == 0; i++) {
 		if (a->v[i].mate == NONE)
 			continue;
-		TL_TRY(add_roots(l, 0, &a->v[i]));
-		TL_TRY(add_roots(l, 1, &b->v[a->v[i].mate]));
+		const thread *x = &a->v[i], *y = &b->v[x->mate];
+		couple c = {{x, y}, i + x->mate, sum_of_names(x) + sum_of_names(y)};
+		code = TL_VEC_PUSH(&couples, c);
 	}
+	if (couples.n)
+		qsort(couples.v, couples.n, sizeof *couples.v, compare_couples);
 	for (int s = 0; s < 2; s++) {
 		const threads *v = s ? b : a;
-		for (size_t i = 0; i < v->n; i++)
+		for (size_t i = 0; i < couples.n && code == 0; i++)
+			code = add_roots(l, s, couples.v[i].thread[s]);
+		for (size_t i = 0; i < v->n && code == 0; i++)
 			if (v->v[i].mate == NONE)
-				TL_TRY(add_roots(l, s, &v->v[i]));
+				code = add_roots(l, s, &v->v[i]);
 	}
-	return 0;
+	TL_VEC_FREE(&couples);
+	return code;
 }
 
 int tl__diff_roots(tl_diff_lists *l)

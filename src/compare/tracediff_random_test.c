@@ -12,11 +12,14 @@ static uint32_t random_below(uint32_t n)
 	return (uint32_t)(random_state >> 33) % n;
 }
 
-/* A tree of operations as a program: node i is below parent[i] < i (-1: a root), siblings in order of `place`. */
+/*
+ * A tree of operations as a program: node i is below parent[i] < i (-1: a root), siblings in order of `place`. A root
+ * with `thread` and what follows it is on a thread of its own.
+ */
 typedef struct plan {
 	int n, parent[MOST + 1], name[MOST + 1], kernel[MOST + 1]; /* kernel 0: it launches nothing */
 	double place[MOST + 1];
-	bool left_out[MOST + 1];
+	bool left_out[MOST + 1], thread[MOST + 1];
 } plan;
 
 static plan random_plan(void)
@@ -39,7 +42,7 @@ static void put_node(tl_buf *out, const plan *p, int node)
 		if (p->kernel[node])
 			tl__buf_printf(out, "cudaLaunchKernel[~k%d:%d] ", p->kernel[node], p->kernel[node]);
 	}
-	double done = -1;
+	double done = -2 * MOST;
 	for (;;) {
 		int next = -1;
 		for (int i = 0; i < p->n; i++)
@@ -48,6 +51,8 @@ static void put_node(tl_buf *out, const plan *p, int node)
 				next = i;
 		if (next < 0)
 			break;
+		if (node < 0 && p->thread[next])
+			tl__buf_puts(out, "| ");
 		put_node(out, p, next);
 		done = p->place[next];
 	}
@@ -96,13 +101,31 @@ static void test_itself(void **state)
 	free_texts(&t);
 }
 
-/* Unlike trees: what one way finds, the other way finds, too. */
+/* What one way finds, the other way finds, too. */
+static void expect_mirror(texts *t, const plan *p, const plan *q)
+{
+	diff_fixture f, m;
+	open_plans(&f, t, p, q);
+	open_plans(&m, t, q, p);
+	for (int s = 0; s < 2; s++) {
+		assert_int_equal(f.totals.side[s].unmatched_nodes, m.totals.side[!s].unmatched_nodes);
+		assert_int_equal(f.totals.side[s].looked_through, m.totals.side[!s].looked_through);
+		for (tl_row row = 0; row < f.side[s].store->n; row++)
+			assert_int_equal(tl_diff_corresponding(f.diff, s ? TL_DIFF_VARIANT : TL_DIFF_BASELINE, row),
+					 tl_diff_corresponding(m.diff, s ? TL_DIFF_BASELINE : TL_DIFF_VARIANT, row));
+	}
+	assert_int_equal(f.totals.moved, m.totals.moved);
+	assert_int_equal(f.totals.matched_operations, m.totals.matched_operations);
+	diff_fixture_close(&f);
+	diff_fixture_close(&m);
+}
+
+/* Unlike trees. */
 static void test_mirror(void **state)
 {
 	(void)state;
 	texts t = {0};
 	for (uint64_t seed = 0; seed < ROUNDS; seed++) {
-		diff_fixture f, m;
 		random_state = 1000 + seed;
 		plan p = random_plan(), q = random_plan();
 		if (seed % 2) { /* rather alike */
@@ -113,20 +136,33 @@ static void test_mirror(void **state)
 				q.place[random_below((uint32_t)q.n)] = (double)random_below((uint32_t)q.n) + 0.5;
 			}
 		}
-		open_plans(&f, &t, &p, &q);
-		open_plans(&m, &t, &q, &p);
-		for (int s = 0; s < 2; s++) {
-			assert_int_equal(f.totals.side[s].unmatched_nodes, m.totals.side[!s].unmatched_nodes);
-			assert_int_equal(f.totals.side[s].looked_through, m.totals.side[!s].looked_through);
-			for (tl_row row = 0; row < f.side[s].store->n; row++)
-				assert_int_equal(
-					tl_diff_corresponding(f.diff, s ? TL_DIFF_VARIANT : TL_DIFF_BASELINE, row),
-					tl_diff_corresponding(m.diff, s ? TL_DIFF_BASELINE : TL_DIFF_VARIANT, row));
+		expect_mirror(&t, &p, &q);
+	}
+	free_texts(&t);
+}
+
+/* Several threads with much in common, which begin in another order on each side. */
+static void test_mirror_of_threads(void **state)
+{
+	(void)state;
+	texts t = {0};
+	for (uint64_t seed = 0; seed < ROUNDS; seed++) {
+		random_state = 9000 + seed;
+		plan p = random_plan();
+		for (int i = 0; i < p.n; i++)
+			if (!random_below(2))
+				p.parent[i] = -1;
+		plan q = p;
+		for (int k = 0; k < 6; k++) {
+			p.thread[random_below((uint32_t)p.n)] = true;
+			q.thread[random_below((uint32_t)q.n)] = true;
+			q.name[random_below((uint32_t)q.n)] = (int)random_below(12);
+			q.left_out[random_below((uint32_t)q.n)] = true;
 		}
-		assert_int_equal(f.totals.moved, m.totals.moved);
-		assert_int_equal(f.totals.matched_operations, m.totals.matched_operations);
-		diff_fixture_close(&f);
-		diff_fixture_close(&m);
+		/* what came last comes first */
+		for (int i = q.n / 2; i < q.n; i++)
+			q.place[i] = q.place[i] - q.n;
+		expect_mirror(&t, &p, &q);
 	}
 	free_texts(&t);
 }
@@ -233,6 +269,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_itself),
 		cmocka_unit_test(test_mirror),
+		cmocka_unit_test(test_mirror_of_threads),
 		cmocka_unit_test(test_inserted_and_removed),
 		cmocka_unit_test(test_moved),
 		cmocka_unit_test(test_wrapped),
