@@ -29,7 +29,7 @@ static void next_all(tl_source *source, unsigned step)
 	char *window;
 	int64_t got;
 
-	while (total < MOST && (got = tl__source_next(source, keep, &window, NULL)) > 0) {
+	while (total < MOST && (got = tl__source_next(source, keep, &window, NULL, NULL)) > 0) {
 		memset(window, 'x', keep + (size_t)got + TL_SOURCE_PAD);
 		total += (uint64_t)got;
 		keep = (keep + (size_t)got) * step / 64;

@@ -141,20 +141,19 @@ static int widen(tl_source *source, const uint8_t *kept, size_t keep, const tl_r
 	return 0;
 }
 
-int64_t tl__source_advance(tl_source *source, size_t keep, char **out, tl_source_block **before, tl_error *err)
+int64_t tl__source_next(tl_source *source, size_t keep, char **out, tl_source_block **before, tl_error *err)
 {
-	tl_ring_block *block;
+	tl_ring_block *block, *left = NULL; /* left: where the window was */
 	uint8_t *kept = source->window ? source->window + (source->window_size - keep) : NULL;
 	int more = tl__ring_take(source->ring, &block, err);
 	size_t n = more > 0 ? block->n : 0;
 
-	*before = NULL;
 	source->window = kept;
 	if (more > 0 && keep <= TL_RING_HEAD) {
 		source->window = block->bytes - keep;
 		if (kept)
 			memcpy(source->window, kept, keep);
-		*before = source->block;
+		left = source->block;
 		source->block = block;
 	} else if (more > 0) {
 		int code = widen(source, kept, keep, block, err);
@@ -162,10 +161,14 @@ int64_t tl__source_advance(tl_source *source, size_t keep, char **out, tl_source
 		if (code < 0) { /* the bytes of the block are lost: the caller gives up */
 			more = code, n = 0;
 		} else {
-			*before = source->block;
+			left = source->block;
 			source->block = NULL;
 		}
 	}
+	if (before)
+		*before = left;
+	else if (left)
+		tl__ring_give(source->ring, left);
 	source->window_size = keep + n;
 	*out = (char *)source->window;
 	return more > 0 ? (int64_t)n : more;
@@ -194,16 +197,6 @@ void tl__source_post(tl_source *source, tl_source_task *task)
 void tl__source_wait(tl_source *source, tl_source_task *task)
 {
 	tl__ring_wait(source->ring, task);
-}
-
-int64_t tl__source_next(tl_source *source, size_t keep, char **out, tl_error *err)
-{
-	tl_source_block *before;
-	int64_t n = tl__source_advance(source, keep, out, &before, err);
-
-	if (before)
-		tl__ring_give(source->ring, before);
-	return n;
 }
 
 void tl__source_state(const tl_source *source, tl_source_state *out)

@@ -12,6 +12,7 @@
 #include "util/error.h"
 
 typedef struct tl_source tl_source;
+typedef struct tl_ring_block tl_source_block;
 
 /** How a stream ended, and what was wrong with its container. */
 typedef struct tl_source_state {
@@ -41,16 +42,12 @@ int64_t tl__source_read(tl_source *source, void *out, size_t size, tl_error *err
  * in front of the next block; any size works, in linear time in the long run.
  * Returns the number of new bytes, 0 at the end, TL_EIO, TL_ENOMEM; when it is not positive, `*out` still has the kept
  * bytes.
+ * `before` is for readers with threads of their own that are still at work in the window before; NULL for others. It
+ * receives the block in which that window lies, which is not used again before tl__source_give, or NULL: the window did
+ * not move (at the end), there was none, or it lay in memory that the next window may use (tl__source_in_block).
  */
-int64_t tl__source_next(tl_source *source, size_t keep, char **out, tl_error *err);
-/**
- * The same for a reader with threads of its own that are still at work in the window before: the block in which it lies
- * is not used again before it is given back with tl__source_give. `*before` is that block, or NULL: the window did not
- * move (at the end), there was none, or it lay in memory that the next window may use (tl__source_in_block).
- */
-typedef struct tl_ring_block tl_source_block;
-int64_t tl__source_advance(tl_source *source, size_t keep, char **out, tl_source_block **before, tl_error *err);
-/** Gives a block of tl__source_advance back; from any thread if the source is threaded. */
+int64_t tl__source_next(tl_source *source, size_t keep, char **out, tl_source_block **before, tl_error *err);
+/** Gives a block of tl__source_next back; from any thread if the source is threaded. */
 void tl__source_give(tl_source *source, tl_source_block *block);
 /** Whether the window lies in a block of its own, so that it stays as it is when the source moves on. */
 bool tl__source_in_block(const tl_source *source);

@@ -216,7 +216,7 @@ static int64_t drain_next(tl_source *s, bytes *out, size_t most, tl_error *err)
 
 	*out = (bytes){0};
 	for (;;) {
-		got = tl__source_next(s, keep, &window, err);
+		got = tl__source_next(s, keep, &window, NULL, err);
 		/* what was kept is still there, also at the end */
 		if (keep)
 			assert_memory_equal(window, out->v + out->n - keep, keep);
@@ -241,7 +241,7 @@ enum { WAYS = 3 };
 
 static int64_t once_more(tl_source *s, int way)
 {
-	return way ? tl__source_next(s, 0, &(char *){NULL}, NULL) : tl__source_read(s, &(char){0}, 1, NULL);
+	return way ? tl__source_next(s, 0, &(char *){NULL}, NULL, NULL) : tl__source_read(s, &(char){0}, 1, NULL);
 }
 
 static void assert_whole(tl_source *s, int way, const bytes *want)
@@ -258,8 +258,8 @@ static void assert_whole(tl_source *s, int way, const bytes *want)
 	assert_false(state.truncated || state.damaged || state.trailing_junk);
 	assert_string_equal(state.note, "");
 	/* the end stays the end */
-	assert_int_equal(way ? tl__source_next(s, 0, &(char *){NULL}, NULL) : tl__source_read(s, &(char){0}, 1, NULL),
-			 0);
+	assert_int_equal(
+		way ? tl__source_next(s, 0, &(char *){NULL}, NULL, NULL) : tl__source_read(s, &(char){0}, 1, NULL), 0);
 	free(out.v);
 }
 
@@ -669,7 +669,7 @@ static void close_in_mid_stream(void **state)
 			char *window;
 			assert_int_equal(tl__source_open_memory(&s, packed.v, packed.n, true, NULL), 0);
 			for (int i = 0; i < read; i++)
-				assert_true(tl__source_next(s, 0, &window, NULL) > 0);
+				assert_true(tl__source_next(s, 0, &window, NULL, NULL) > 0);
 			tl__source_close(s);
 		}
 		free(packed.v);
@@ -709,7 +709,7 @@ static void windows_grow_as_needed(void **state)
 		int64_t got;
 		tl_source *s;
 		assert_int_equal(tl__source_open_memory(&s, large.v, large.n, threaded, NULL), 0);
-		while ((got = tl__source_next(s, size, &window, NULL)) > 0)
+		while ((got = tl__source_next(s, size, &window, NULL, NULL)) > 0)
 			size += (size_t)got;
 		assert_int_equal(got, 0);
 		assert_int_equal(size, large.n);
@@ -754,7 +754,7 @@ static void tasks_beside_the_reader(void **state)
 	assert_false(tl__source_in_block(s));
 	for (;;) {
 		before = window, n_before = (size_t)got;
-		got = tl__source_advance(s, 0, &window, &block, NULL);
+		got = tl__source_next(s, 0, &window, &block, NULL);
 		if (got <= 0)
 			break;
 		assert_true(tl__source_in_block(s));

@@ -49,7 +49,7 @@ int tl__kineto_refill(tl_kineto *k)
 	/* whoever asks reads what is left once more, so at least as much must come: linear time for any size */
 	do {
 		tl_source_block *before;
-		int64_t n = tl__source_advance(k->source, size, &window, &before, k->err);
+		int64_t n = tl__source_next(k->source, size, &window, &before, k->err);
 		int code = tl__kineto_pass(k, before);
 		if (n < 0 || code < 0)
 			return n < 0 ? (int)n : code;
