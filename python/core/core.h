@@ -116,6 +116,8 @@ PyObject *core_text(const char *text, size_t n);
 /** The same of a text that stays where it is as long as `texts`: one string each. New reference. */
 PyObject *core_texts_get(core_texts *texts, const char *text, size_t n);
 void core_texts_clear(core_texts *texts);
+/** Whether it can stand for an event or its args: a mapping, not just something with items. */
+bool core_is_mapping(PyObject *object);
 /** UTF-8 of a str; NULL with TypeError naming `what`. */
 const char *core_utf8(PyObject *text, const char *what);
 /** Appends to the Python list `user`, one string each: a tl_write_fn for call stacks, to be called with the GIL. */

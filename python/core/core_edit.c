@@ -91,10 +91,8 @@ static PyObject *commit(core_edit *self, PyObject *unused)
 	self->tree->version++;
 	for (int i = 0; i < CORE_RECENT; i++)
 		Py_CLEAR(self->tree->recent[i].whole);
-	int code;
-	Py_BEGIN_ALLOW_THREADS
-	code = tl_edit_commit(self->edit, &err);
-	Py_END_ALLOW_THREADS
+	/* the GIL is kept: other threads read events without the lock */
+	int code = tl_edit_commit(self->edit, &err);
 	if (code < 0)
 		self->tree->version--; /* the tree is as it was */
 	core_tree_leave(self->tree);

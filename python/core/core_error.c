@@ -75,6 +75,11 @@ PyObject *core_text(const char *text, size_t n)
 	return PyUnicode_DecodeUTF8(text, (Py_ssize_t)n, "replace");
 }
 
+bool core_is_mapping(PyObject *object)
+{
+	return PyDict_Check(object) || (PyMapping_Check(object) && PyObject_HasAttrString(object, "items"));
+}
+
 const char *core_utf8(PyObject *text, const char *what)
 {
 	if (PyUnicode_Check(text)) {

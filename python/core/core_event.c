@@ -127,7 +127,7 @@ static bool check_value(core_event *self, PyObject *key, int number, PyObject *v
 		return core_tree_row(self->tree, value, &row);
 	else if (number == KEY_CHILDREN || number == KEY_GPU_EVENTS)
 		return is_rows(self, value);
-	else if (!number && PyUnicode_Compare(key, core_keys.args) == 0 && !PyMapping_Check(value))
+	else if (!number && PyUnicode_Compare(key, core_keys.args) == 0 && !core_is_mapping(value))
 		PyErr_SetString(PyExc_TypeError, "args must be a mapping");
 	return !PyErr_Occurred();
 }
@@ -270,6 +270,56 @@ static PyObject *update(core_event *self, PyObject *args, PyObject *keywords)
 	Py_RETURN_NONE;
 }
 
+static PyObject *clear(core_event *self, PyObject *unused)
+{
+	(void)unused;
+	(void)self;
+	PyErr_SetString(PyExc_ValueError, "an event of a tree cannot be cleared: its UID stays");
+	return NULL;
+}
+
+static PyObject *pop_item(core_event *self, PyObject *unused)
+{
+	PyObject *dict = core_event_dict(self), *pair = dict ? PyObject_CallMethod(dict, "popitem", NULL) : NULL;
+	(void)unused;
+	if (pair && assign(self, PyTuple_GET_ITEM(pair, 0), NULL) < 0)
+		Py_CLEAR(pair);
+	Py_XDECREF(dict);
+	return pair;
+}
+
+static PyObject *reversed(core_event *self, PyObject *unused)
+{
+	PyObject *dict = core_event_dict(self), *keys = dict ? PyDict_Keys(dict) : NULL;
+	PyObject *iterator = keys ? PyObject_CallMethod(keys, "__reversed__", NULL) : NULL;
+	(void)unused;
+	Py_XDECREF(dict);
+	Py_XDECREF(keys);
+	return iterator;
+}
+
+/* Of two mappings, one of them an event, as a dict. */
+static PyObject *merge(PyObject *a, PyObject *b)
+{
+	bool good = (Py_IS_TYPE(a, &core_event_type) || PyDict_Check(a)) &&
+		    (Py_IS_TYPE(b, &core_event_type) || PyDict_Check(b));
+	if (!good)
+		Py_RETURN_NOTIMPLEMENTED;
+	PyObject *dict = PyDict_Check(a) ? PyDict_Copy(a) : core_event_dict((core_event *)a);
+	if (dict && PyDict_Update(dict, b) < 0)
+		Py_CLEAR(dict);
+	return dict;
+}
+
+static PyObject *merge_here(PyObject *self, PyObject *other)
+{
+	PyObject *result = PyObject_CallMethod(self, "update", "O", other);
+	if (!result)
+		return NULL;
+	Py_DECREF(result);
+	return Py_NewRef(self);
+}
+
 /* Copies and pickles are dicts: they need no trace. */
 static PyObject *reduce(core_event *self, PyObject *unused)
 {
@@ -315,6 +365,9 @@ static PyMethodDef methods[] = {
 	{"setdefault", (PyCFunction)set_default, METH_VARARGS, "setdefault(key, default=None)\n--\n\nAs dict's."},
 	{"pop", (PyCFunction)pop, METH_VARARGS, "pop(key[, default])\n--\n\nAs dict's."},
 	{"update", (PyCFunction)(void (*)(void))update, METH_VARARGS | METH_KEYWORDS, "As dict's."},
+	{"popitem", (PyCFunction)pop_item, METH_NOARGS, "popitem()\n--\n\nAs dict's."},
+	{"clear", (PyCFunction)clear, METH_NOARGS, "clear()\n--\n\nValueError: an event keeps its UID."},
+	{"__reversed__", (PyCFunction)reversed, METH_NOARGS, NULL},
 	{"copy", (PyCFunction)to_dict, METH_NOARGS, "copy()\n--\n\nThe event as a dict of its own."},
 	{"__copy__", (PyCFunction)to_dict, METH_NOARGS, NULL},
 	{"__reduce__", (PyCFunction)reduce, METH_NOARGS, NULL},
@@ -338,7 +391,7 @@ static int truth(core_event *self)
 	(void)self;
 	return 1;
 }
-static PyNumberMethods number = {.nb_bool = (inquiry)truth};
+static PyNumberMethods number = {.nb_bool = (inquiry)truth, .nb_or = merge, .nb_inplace_or = merge_here};
 
 PyTypeObject core_event_type = {
 	PyVarObject_HEAD_INIT(NULL, 0).tp_name = "TraceLens._core.Event",

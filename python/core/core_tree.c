@@ -186,11 +186,9 @@ static PyObject *mark_recompute(core_tree *self, PyObject *unused)
 	(void)unused;
 	if (!core_tree_built(self) || !core_tree_enter(self))
 		return NULL;
-	int code;
 	core_tree_drop_analyses(self);
-	Py_BEGIN_ALLOW_THREADS
-	code = tl_tree_mark_recompute(self->tree, &regions, &events, &err);
-	Py_END_ALLOW_THREADS
+	/* the GIL is kept, as whenever a tree changes: other threads read events without the lock */
+	int code = tl_tree_mark_recompute(self->tree, &regions, &events, &err);
 	core_tree_leave(self);
 	return code < 0 ? core_raise(code, &err) : Py_BuildValue("(nn)", (Py_ssize_t)regions, (Py_ssize_t)events);
 }
@@ -202,13 +200,10 @@ static PyObject *pseudo_ops(core_tree *self, PyObject *unused)
 	(void)unused;
 	if (!core_tree_built(self) || !core_trace_whole(self->trace) || !core_tree_enter(self))
 		return NULL;
-	int code;
 	core_tree_drop_analyses(self);
 	core_texts_clear(&self->texts);
 	self->version++;
-	Py_BEGIN_ALLOW_THREADS
-	code = tl_tree_apply_pseudo_ops(self->tree, NULL, &made, &err);
-	Py_END_ALLOW_THREADS
+	int code = tl_tree_apply_pseudo_ops(self->tree, NULL, &made, &err);
 	self->edited |= made > 0;
 	if (code == 0 && !made)
 		self->version--; /* nothing happened */

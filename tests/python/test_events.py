@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Events as mappings over the store."""
+import collections
 import copy
 import gc
 import json
@@ -49,6 +50,60 @@ class Mapping(unittest.TestCase):
         self.assertNotIn("parent", e[0])
         self.assertNotIn("tree", e[10])
         self.assertIsNone(e[12]["cat"])
+
+    def test_as_a_dict(self):
+        event = self.tree.events[0]
+        plain = dict(event)
+        self.assertEqual(list(reversed(event)), list(reversed(plain)))
+        self.assertEqual(event | {"name": "n", "x": 1}, plain | {"name": "n", "x": 1})
+        self.assertEqual({"name": "n", "x": 1} | event, {"name": "n", "x": 1} | plain)
+        self.assertIs(type(event | event), dict)
+        with self.assertRaises(TypeError):
+            event | [1]
+        same = event
+        event |= {"x": 1}
+        self.assertIs(event, same)
+        self.assertEqual(self.tree.events[0]["x"], 1)
+        self.assertEqual(event.popitem(), ("x", 1))
+        self.assertNotIn("x", event)
+        with self.assertRaisesRegex(ValueError, "UID"):
+            event.clear()
+        self.assertEqual([name for name in dir(dict) if not name.startswith("__") and not hasattr(event, name)],
+                         ["fromkeys"])
+
+    def test_all_events_as_a_list(self):
+        events = self.tree.events
+        everything = list(events)
+        self.assertEqual([events.index(event) for event in everything], list(range(13)))
+        self.assertEqual((events.index(dict(events[3])), events.index(events[3], -10, 4)), (3, 3))
+        for wrong, *span in ((events[3], 4), (events[3], 0, 3), ({"UID": 3},), (5,), (TraceToTree([everything[0]]).events[0],)):
+            with self.assertRaises(ValueError):
+                events.index(wrong, *span)
+        self.assertEqual((events.count(events[3]), events.count(5)), (1, 0))
+        self.assertEqual(list(reversed(events)), everything[::-1])
+        self.assertEqual([events.copy(), copy.copy(events)], [everything, everything])
+        self.assertEqual(events + [5], everything + [5])
+        self.assertEqual([5] + events, [5] + everything)
+        self.assertEqual(len(events + events), 26)
+        with self.assertRaises(TypeError):
+            events + (5,)
+        self.assertTrue(events == self.tree.events and not events != self.tree.events)
+        self.assertFalse(events == TraceToTree(self.plain).events)
+
+    def test_mappings_of_other_kinds(self):
+        class Own(collections.UserDict):
+            pass
+
+        tree = TraceToTree(self.plain)
+        tree.build_tree()
+        tree.events.append(Own(name="new", parent=0))
+        tree.events[0]["args"] = Own(tree.events[0]["args"], more=1)
+        self.assertEqual((tree.events[13]["name"], tree.events[0]["args"]["more"]), ("new", 1))
+        for wrong in ("x", b"x", [1], (1, 2), 5, None):
+            with self.assertRaisesRegex(TypeError, "mapping", msg=repr(wrong)):
+                tree.events[0]["args"] = wrong
+            with self.assertRaisesRegex(TypeError, "mapping", msg=repr(wrong)):
+                tree.events.append(wrong)
 
     def test_identity(self):
         tree = self.tree

@@ -179,6 +179,43 @@ class Calls(unittest.TestCase):
             thread.join()
         self.assertEqual(failures, [])
 
+    def test_events_of_another_tree(self):
+        other = TreePerfAnalyzer(TraceToTree(common.small())).tree.events[0]
+        a = self.a
+        for call in (a.build_df_perf_metrics, a.build_df_unified_perf_table):
+            with self.assertRaisesRegex(ValueError, "another tree", msg=call.__name__):
+                call([other])
+            for wrong in (None, "x", 1.5):
+                with self.assertRaises(TypeError, msg=call.__name__):
+                    call([wrong])
+
+    def test_reading_while_another_thread_edits(self):
+        tree = self.a.tree
+        stop, failures = threading.Event(), []
+
+        def read():
+            while not stop.is_set():
+                try:
+                    for event in tree.events:
+                        event.get("name"), event.get("children"), event.get("args")
+                except BaseException as error:  # noqa: B902
+                    failures.append(error)
+
+        threads = [threading.Thread(target=read) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        try:
+            for number in range(400):  # enough for the tree's arrays to move
+                tree.events.append({"name": f"new {number}", "parent": 0, "children": [], "gpu_events": []})
+                self.a.get_df_gpu_timeline()
+        finally:
+            stop.set()
+            for thread in threads:
+                thread.join()
+        self.assertEqual(failures, [])
+        self.assertEqual(len(tree.events), 413)
+        self.assertEqual(len(tree.get_children_events(tree.events[0])), 402)
+
     def test_names_are_where_scripts_look(self):
         from TraceLens.Trace2Tree.trace_to_tree import TraceToTree as one
         from TraceLens.TreePerf import GPUEventAnalyser as two

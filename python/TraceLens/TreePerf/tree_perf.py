@@ -6,6 +6,7 @@ import re
 import warnings
 from collections.abc import Mapping
 from functools import cached_property
+from operator import index
 
 import numpy as np
 import pandas as pd
@@ -178,7 +179,10 @@ class TreePerfAnalyzer:
             raise TypeError(f"a list of events is needed, not {type(events).__name__}")
         count = len(self.tree._core)
         found = [uid_of(event) for event in events]
-        return [event for event in found if isinstance(event, _core.Event) or 0 <= int(event) < count]
+        for uid in found:
+            if not isinstance(uid, _core.Event) and not hasattr(uid, "__index__"):
+                raise TypeError(f"an event or its UID is needed, not {type(uid).__name__}")
+        return [event for event in found if isinstance(event, _core.Event) or 0 <= event < count]
 
     def check_gpu_only(self):
         """Whether the trace has neither host operations nor Python frames."""
@@ -521,7 +525,7 @@ class TreePerfAnalyzer:
         asked, uids = [], []
         for event in events:
             uid = uid_of(event)
-            uid = uid["UID"] if isinstance(uid, _core.Event) else int(uid)
+            uid = self._event(uid)["UID"] if isinstance(uid, _core.Event) else index(uid)
             alone = event.get("gpu_events") if isinstance(event, Mapping) and uid >= len(core) else None
             if alone is not None and len(alone) != 1 or alone is None and not 0 <= uid < len(core):
                 raise ValueError(f"event {uid} is none of the tree: see collect_unified_perf_events")
