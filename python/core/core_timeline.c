@@ -40,7 +40,7 @@ static bool parse_us(const char *text, int64_t *whole, int64_t *ps)
 }
 
 /* A number of µs; false with an exception when it is none, and true with *usable false when it is no time. */
-static bool take_us(PyObject *number, int64_t *whole, int64_t *ps, bool *usable)
+static bool take_us(PyObject *number, const char *what, int64_t *whole, int64_t *ps, bool *usable)
 {
 	*ps = 0;
 	*usable = true;
@@ -51,8 +51,12 @@ static bool take_us(PyObject *number, int64_t *whole, int64_t *ps, bool *usable)
 		return !PyErr_Occurred();
 	}
 	double value = PyFloat_AsDouble(number);
-	if (value == -1.0 && PyErr_Occurred())
+	if (value == -1.0 && PyErr_Occurred()) {
+		if (PyErr_ExceptionMatches(PyExc_TypeError))
+			PyErr_Format(PyExc_TypeError, "%s must be a number of microseconds, not %.100s", what,
+				     Py_TYPE(number)->tp_name);
 		return false;
+	}
 	if (!isfinite(value)) {
 		*usable = false;
 		return true;
@@ -146,11 +150,11 @@ static bool take_duration(PyObject *event, PyObject *start, moment at, tl_time *
 	*out = TL_TIME_NONE;
 	good = good && same >= 0;
 	if (good && dur && same) {
-		good = take_us(dur, &m.us, &m.ps, &usable);
+		good = take_us(dur, "'dur' of a GPU event", &m.us, &m.ps, &usable);
 		if (good && usable)
 			*out = difference(m, (moment){0, 0});
 	} else if (good && end) {
-		good = take_us(end, &m.us, &m.ps, &usable);
+		good = take_us(end, "'t_end' of a GPU event", &m.us, &m.ps, &usable);
 		if (good && usable)
 			*out = difference(m, at);
 	}
@@ -165,7 +169,7 @@ static bool add_event(event_list *list, PyObject *event, tl_gpu_class class)
 	moment at = {0, 0};
 	bool usable = false, complete = false;
 	tl_time dur = TL_TIME_NONE;
-	bool good = start && take_us(start, &at.us, &at.ps, &usable) &&
+	bool good = start && take_us(start, "'ts' of a GPU event", &at.us, &at.ps, &usable) &&
 		    take_duration(event, start, at, &dur, &complete);
 	if (!PyErr_Occurred() && (!start || !complete)) {
 		PyErr_SetString(PyExc_ValueError, "a GPU event needs 'ts' and 'dur' (or 't_end')");
@@ -286,13 +290,33 @@ static PyObject *busy(PyObject *module, PyObject *events)
 	return PyFloat_FromDouble((double)result.busy / (double)TL_PS_PER_US);
 }
 
+/* The bytes of a text; what cannot be one in UTF-8 (a lone surrogate, as JSON may have) becomes '?'. */
+static PyObject *bytes_of(PyObject *text)
+{
+	if (PyUnicode_Check(text))
+		return PyUnicode_AsEncodedString(text, "utf-8", "replace");
+	PyErr_Format(PyExc_TypeError, "a text or None is needed, not %.100s", Py_TYPE(text)->tp_name);
+	return NULL;
+}
+
 static PyObject *classify(PyObject *module, PyObject *args)
 {
-	const char *category, *name;
+	PyObject *category, *name;
 	(void)module;
-	if (!PyArg_ParseTuple(args, "zz:classify", &category, &name))
+	if (!PyArg_ParseTuple(args, "OO:classify", &category, &name))
 		return NULL;
-	switch (tl_gpu_classify(category, name)) {
+	PyObject *cat_bytes = category == Py_None ? NULL : bytes_of(category);
+	PyObject *name_bytes = PyErr_Occurred() || name == Py_None ? NULL : bytes_of(name);
+	tl_gpu_class class = TL_GPU_COMPUTATION;
+	bool good = !PyErr_Occurred();
+	if (good)
+		class = tl_gpu_classify(cat_bytes ? PyBytes_AS_STRING(cat_bytes) : NULL,
+					name_bytes ? PyBytes_AS_STRING(name_bytes) : NULL);
+	Py_XDECREF(cat_bytes);
+	Py_XDECREF(name_bytes);
+	if (!good)
+		return NULL;
+	switch (class) {
 	case TL_GPU_COMPUTATION:
 		return PyUnicode_InternFromString("computation");
 	case TL_GPU_COMMUNICATION:
@@ -312,7 +336,8 @@ static PyObject *picoseconds(PyObject *module, PyObject *args)
 	moment at;
 	bool usable;
 	(void)module;
-	if (!PyArg_ParseTuple(args, "OL:picoseconds", &number, &base) || !take_us(number, &at.us, &at.ps, &usable))
+	if (!PyArg_ParseTuple(args, "OL:picoseconds", &number, &base) ||
+	    !take_us(number, "a time", &at.us, &at.ps, &usable))
 		return NULL;
 	tl_time ps = usable ? difference(at, (moment){base, 0}) : TL_TIME_NONE;
 	if (ps == TL_TIME_NONE) {

@@ -84,6 +84,29 @@ class Timeline(unittest.TestCase):
         analyzer.GPUEventAnalyser = Fixed
         self.assertEqual(times(analyzer.get_df_gpu_timeline()), {"busy_time": 0.005, "total_time": 0.01})
 
+    def test_subclasses_without_parameters(self):
+        class Every(GPUEventAnalyser):
+            def get_gpu_event_lists(self):
+                lists = super().get_gpu_event_lists()
+                return {**lists, "all_gpu": lists["computation"], "communication": [], "memcpy": []}
+
+        self.assertEqual(times(Every(common.small()).get_breakdown_df())["total_time"], 0.03)
+        self.assertEqual(times(Every(common.small()).get_breakdown_df(5))["micro_idle_time"], 0)
+        with self.assertRaises(TypeError):  # what it cannot heed is not dropped silently
+            Every(common.small()).get_breakdown_df(gpu_pid=3)
+
+        class Keywords(GPUEventAnalyser):
+            def compute_metrics(self, *, event_filter, gpu_pid, micro_idle_thresh_us):
+                return {"total_time": float(micro_idle_thresh_us)}
+
+        self.assertEqual(times(Keywords([]).get_breakdown_df(7)), {"total_time": 0.007})
+
+    def test_names_that_are_no_plain_text(self):
+        # all of them come out of json.load
+        for name in ("\ud800nccl", "nccl\0x", "nccl\U0001f600"):
+            frame = GPUEventAnalyser([common.event(name, "kernel", 0, 3)]).get_breakdown_df()
+            self.assertEqual(times(frame)["total_comm_time"], 0.003, name)
+
     def test_what_a_subclass_raises(self):
         class Raises(GPUEventAnalyser):
             def get_gpu_event_lists(self, gpu_pid=None, event_filter=None):
@@ -104,8 +127,10 @@ class Timeline(unittest.TestCase):
             GPUEventAnalyser.verify_dict_gpu_event_lists({"x": []})
         with self.assertRaises(ValueError):
             GPUEventAnalyser([{"cat": "kernel", "name": "a", "ts": 1}]).get_breakdown_df()
-        with self.assertRaises(TypeError):
+        with self.assertRaisesRegex(TypeError, "'ts' of a GPU event must be a number of microseconds, not str"):
             GPUEventAnalyser([{"cat": "kernel", "name": "a", "ts": "1", "dur": 3}]).get_breakdown_df()
+        with self.assertRaisesRegex(TypeError, "'dur' of a GPU event must be a number of microseconds, not NoneType"):
+            GPUEventAnalyser([{"cat": "kernel", "name": "a", "ts": 1, "dur": None}]).get_breakdown_df()
         with self.assertRaises(ValueError):
             GPUEventAnalyser(common.small()).get_breakdown_df(-1)
         with self.assertRaises(TypeError):

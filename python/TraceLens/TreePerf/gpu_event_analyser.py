@@ -103,7 +103,9 @@ class GPUEventAnalyser:
 
     def compute_metrics(self, micro_idle_thresh_us=None, gpu_pid=None, event_filter=None):
         """The figures of :meth:`get_gpu_event_lists`, in µs."""
-        lists = self.get_gpu_event_lists(gpu_pid=gpu_pid, event_filter=event_filter)
+        # what was not asked for is not passed on: subclasses may override the lists without parameters
+        chosen = {"gpu_pid": gpu_pid, "event_filter": event_filter}
+        lists = self.get_gpu_event_lists(**{key: value for key, value in chosen.items() if value is not None})
         self.verify_dict_gpu_event_lists(lists)
         return self.compute_metrics_dict(lists, micro_idle_thresh_us)
 
@@ -117,7 +119,8 @@ class GPUEventAnalyser:
 
     def get_breakdown_df(self, micro_idle_thresh_us=None, gpu_pid=None, event_filter=None):
         """The GPU timeline as a DataFrame: ``type``, ``time ms``, ``percent``. ValueError without GPU events."""
-        return self.get_breakdown_df_from_dict(self.compute_metrics(micro_idle_thresh_us, gpu_pid, event_filter))
+        return self.get_breakdown_df_from_dict(self.compute_metrics(
+            micro_idle_thresh_us=micro_idle_thresh_us, gpu_pid=gpu_pid, event_filter=event_filter))
 
 
 class PytorchGPUEventAnalyser(GPUEventAnalyser):
