@@ -77,7 +77,8 @@ tree.traverse_parents_and_print(operation, cpu_op_fields=("Input Dims", "Input t
 # %%
 kernels = tree.get_gpu_events(operation)
 print(operation["args"]["Input Dims"], "->", [kernel["name"][:40] for kernel in kernels])
-print("called by", tree.get_parent_event(operation)["name"])
+caller = tree.get_parent_event(operation)
+print("called by", caller["name"] if caller else "nobody")
 
 # %% [markdown]
 # ## How well matrix multiplications do

@@ -45,6 +45,25 @@ class Tables(unittest.TestCase):
         with self.assertRaises(OSError):
             self.table.to_csv("/no/such/folder/a.csv")
 
+    def test_types_of_parameters(self):
+        a = self.a
+        metrics = a.build_df_perf_metrics([e for e in a.tree.events if e["name"] == "aten::mm"])
+        self.assertEqual({name: str(metrics[f"param: {name}"].dtype) for name in ("M", "N", "K", "bias")},
+                         {"M": "int64", "N": "int64", "K": "int64", "bias": "bool"})
+        self.assertEqual(int((~metrics["param: bias"]).sum()), len(metrics))  # of objects it would be -1 each
+        self.assertEqual(metrics["param: dtype_A_B"].dtype, object)
+
+    def test_without_rows(self):
+        a = self.a
+        launchers = a.get_df_kernel_launchers(include_kernel_details=True)
+        nothing = a.get_df_kernel_launchers_unique_args(launchers, event_name="none such", include_pct=True)
+        self.assertEqual(len(nothing), 0)
+        for frame in (nothing, a.get_df_kernel_launchers_summary_by_shape(launchers, "none such")):
+            for name in ("name", "op category", "thread_name", "Input Dims", "Input type"):
+                if name in frame:
+                    self.assertEqual(frame[name].dtype, launchers[name].dtype, name)
+        self.assertEqual(len(nothing[nothing["name"].str.contains("mm")]), 0)
+
     def check_arrow(self, got):
         """A dict of columns as another program read them."""
         self.assertEqual(list(got), self.table.columns)

@@ -20,12 +20,17 @@ Units: FLOPs, bytes, µs. ``flops()`` and the like raise NotImplementedError for
 when a dtype is unknown.
 """
 import ast
+from typing import TYPE_CHECKING, Any
 
 from . import families
 from .families import *  # noqa: F401,F403
 from .families.registry import OP_TO_CLASS, define  # noqa: F401
 from .kernel_name_parser import gemm_name_parser
 from .utils import name2bpe, optional_float, optional_int, parse_bool, simulation_dtype_map, torch_dtype_map
+
+if TYPE_CHECKING:  # classes are made from the library's list of models, which type checkers do not see
+
+    def __getattr__(name: str) -> Any: ...
 
 
 def parse_list(input, dtype):

@@ -16,8 +16,8 @@ logger = logging.getLogger("TraceLens.Reporting")
 _GROUPS = ("gpu_timeline", "ops_summary", "kernel_summary", "ops_all", "roofline", "all")
 
 
-def generate_compare_perf_reports_pytorch(reports, output="comparison.xlsx", names=None, sheets=("all",),
-                                          output_csvs_dir=None):
+def generate_compare_perf_reports_pytorch(reports, output: "str | os.PathLike | None" = "comparison.xlsx", names=None,
+                                          sheets=("all",), output_csvs_dir=None):
     """Compares two or more reports and returns the result, sheet name -> DataFrame, in the order of the workbook.
 
     Parameters

@@ -44,6 +44,13 @@ def _first(series, ids, n):
     return out
 
 
+def _typed(made, frame):
+    """Without rows, columns have the types of the frame that they come from: `.str` works on texts that are not there."""
+    if len(made):
+        return made
+    return made.astype({name: frame[name].dtype for name in _present(frame, made.columns)})
+
+
 def _aggregate(series, ids, how):
     """One number a group."""
     grouped = pd.Series(pd.to_numeric(pd.Series(list(series)), errors="coerce")).groupby(ids, sort=True)
@@ -216,7 +223,7 @@ def by_shape(frame, name):
     if not keys:
         raise ValueError("No valid columns found to group by.")
     ids, n = _group_ids(frame, keys)
-    result = pd.DataFrame({key: _first(frame[key], ids, n) for key in keys})
+    result = _typed(pd.DataFrame({key: _first(frame[key], ids, n) for key in keys}), frame)
     result["Total Kernel Time (µs)"] = _aggregate(frame[DIRECT], ids, "sum")
     result["Count"] = _sizes(ids, n)
     result["Mean Kernel Time (µs)"] = _aggregate(frame[DIRECT], ids, "mean")
@@ -262,7 +269,7 @@ def by_args(frame, event_name, agg_metrics, include_pct, group_by_num_kernels, g
         for metric in agg_metrics:
             result[f"overlap_pct_{metric}"] = _aggregate(frame["overlap_pct"], ids, metric)
         _round_overlap(result, agg_metrics)
-    made = pd.DataFrame(result)
+    made = _typed(pd.DataFrame(result), frame)
     order = _present(made, [f"{DIRECT}_sum", "ex_UID"])
     made = _sorted(made, order, [False, True][: len(order)])
     return percentages(made, f"{DIRECT}_sum") if include_pct else made

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What models of all families share."""
+from typing import TYPE_CHECKING, Any
+
 from .._evaluate import parameters, size
 from ..utils import name2bpe, torch_dtype_map
 from .registry import operations_of
@@ -43,6 +45,11 @@ class Model:
         if operation is None:
             raise NotImplementedError(f"{cls.__name__} does not say how to read events: override get_param_details")
         return parameters(operation, event)
+
+    if TYPE_CHECKING:  # for subclasses it is a static function of the event
+
+        @staticmethod
+        def get_param_details(event: Any) -> Any: ...
 
     @classmethod
     def _operation_of(cls, event):
