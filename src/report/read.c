@@ -60,14 +60,24 @@ static int list_folder(name_list *out, const char *path, tl_error *err)
 	return 0;
 }
 
+/* A named pipe would keep us waiting for somebody to write into it. */
+static int refuse_pipe(const char *path, tl_error *err)
+{
+	struct stat info;
+	if (stat(path, &info) != 0 || !S_ISFIFO(info.st_mode))
+		return 0;
+	return tl__fail(err, TL_EIO, "cannot open '%s': it is a named pipe", path);
+}
+
 static int read_csv(tl_report *report, const char *folder, const char *file, tl_error *err)
 {
 	tl_buf path = {0}, name = {0};
 	tl_typed_sheet *sheet = NULL;
 	tl__buf_printf(&path, "%s%s%s", folder, ends_with(folder, "/") ? "" : "/", file);
 	tl__buf_put(&name, file, strlen(file) - strlen(".csv"));
-	int code = tl__buf_text(&path) && tl__buf_text(&name) ? tl__typed_sheet_new(&sheet, name.v, err)
-							      : tl__nomem(err);
+	int code = tl__buf_text(&path) && tl__buf_text(&name) ? refuse_pipe(path.v, err) : tl__nomem(err);
+	if (code == 0)
+		code = tl__typed_sheet_new(&sheet, name.v, err);
 	if (code == 0) {
 		code = tl__csv_read(path.v, tl__typed_sheet_cell, sheet, err);
 		code = finish_sheet(report, sheet, code, err);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/typed_sheet.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
 #include "util/format.h"
+#include "util/map.h"
 
 /* More cells than any report has; a file of a few kilobytes can claim to have them. */
 #define MAX_CELLS ((size_t)1 << 27)
@@ -63,6 +65,9 @@ static int take_name(tl_typed_sheet *s, size_t column, const char *text, size_t 
 		return tl__fail(err, TL_EFORMAT, "sheet '%.100s' names columns below its first row", s->name);
 	if (column >= 16384)
 		return tl__fail(err, TL_ELIMIT, "sheet '%.100s' has over 16384 columns", s->name);
+	if (n && memchr(text, '\0', n)) /* names of columns are C strings: what follows would be lost */
+		return tl__fail(err, TL_EFORMAT, "sheet '%.100s': the name of column %zu is no text (is this UTF-16?)",
+				s->name, column + 1);
 	while (s->names.n <= column)
 		if (TL_VEC_PUSH(&s->names, TL_STR_NONE) < 0)
 			return tl__nomem(err);
@@ -170,7 +175,8 @@ static int fill_column(tl_table *table, const tl_typed_sheet *s, size_t c, const
 	return 0;
 }
 
-static int name_column(tl_buf *name, const tl_typed_sheet *s, const tl_table *table, size_t column)
+/* `next`: of each name given so far the number that the next column of this name gets. */
+static int name_column(tl_buf *name, const tl_typed_sheet *s, tl_map *next, size_t column)
 {
 	tl__buf_clear(name);
 	if (s->names.v[column] == TL_STR_NONE)
@@ -178,24 +184,37 @@ static int name_column(tl_buf *name, const tl_typed_sheet *s, const tl_table *ta
 	else
 		tl__buf_put(name, tl__str(s->pool, s->names.v[column]), tl__str_len(s->pool, s->names.v[column]));
 	size_t plain = name->n;
-	for (size_t again = 1; tl__buf_text(name) && tl__table_column(table, name->v); again++) {
+	tl_str first = TL_STR_NONE;
+	for (uint32_t again = 0;;) {
+		tl_str id = name->failed ? TL_STR_FAIL : tl__intern(s->pool, name->v, name->n);
+		if (id == TL_STR_FAIL)
+			return TL_ENOMEM;
+		uint32_t taken = tl__map_get(next, id);
+		if (taken == TL_MAP_NONE) {
+			TL_TRY(tl__map_set(next, id, 1));
+			return again ? tl__map_set(next, first, again + 1) : 0;
+		}
+		if (!again)
+			first = id;
+		again = again ? again + 1 : taken;
 		name->n = plain;
-		tl__buf_printf(name, ".%zu", again);
+		tl__buf_printf(name, ".%" PRIu32, again);
 	}
-	return name->failed ? TL_ENOMEM : 0;
 }
 
 int tl__typed_sheet_table(tl_table **out, tl_typed_sheet *sheet, tl_error *err)
 {
 	tl_buf name = {0};
+	tl_map next = {0};
 	tl_table *table = tl__table_new(sheet->name, sheet->pool, sheet->rows);
 	int code = table ? 0 : tl__nomem(err);
 	for (size_t c = 0; c < sheet->names.n && code == 0; c++) {
-		code = name_column(&name, sheet, table, c) < 0 ? tl__nomem(err) : 0;
+		code = name_column(&name, sheet, &next, c) < 0 ? tl__nomem(err) : 0;
 		if (code == 0)
 			code = fill_column(table, sheet, c, tl__buf_text(&name), err);
 	}
 	tl__buf_free(&name);
+	tl__map_free(&next);
 	if (code < 0) {
 		tl_table_free(table);
 		table = NULL;

@@ -247,6 +247,29 @@ class Compare(unittest.TestCase):
             self.fails(line, "a_csv", name, "-o", "x.xlsx", "--output_csvs_dir", "x", status=3)
             self.assertFalse(os.path.exists(self.path("x.xlsx")) or os.path.exists(self.path("x")))
 
+    def test_names_of_columns(self):
+        """Names that repeat get a number as in pandas, also when there are many; those that are no text are refused."""
+        os.mkdir(self.path("many"))
+        with open(self.path("many/gpu_timeline.csv"), "w", encoding="utf-8") as f:
+            f.write("type,time ms,x,x.1,x,x" + ",y" * 8000 + "\nbusy_time,1,2,3,4,5" + ",6" * 8000 + "\n")
+        shutil.copytree(self.path("many"), self.path("more"))
+        subprocess.run([BINARY, "compare", "many", "more", "-o", "x.xlsx", "--output_csvs_dir", "x", "-q"], cwd=self.dir,
+                       check=True, timeout=60)
+        row = self.sheet("x", "gpu_timeline")[0]
+        self.assertEqual([row[f"many::{name}"] for name in ("x", "x.1", "x.2", "x.3", "y", "y.7999")],
+                         ["2", "3", "4", "5", "6", "6"])
+        os.mkdir(self.path("wide"))
+        with open(self.path("wide/gpu_timeline.csv"), "w", encoding="utf-16") as f:
+            f.write("type,time ms\nbusy_time,1\n")
+        self.fails("wide/gpu_timeline.csv: sheet 'gpu_timeline': the name of column 1 is no text (is this UTF-16?)", "many", "wide",
+                   status=3)
+
+    def test_a_pipe_is_not_waited_for(self):
+        self.report("a")
+        os.mkdir(self.path("pipe"))
+        os.mkfifo(self.path("pipe/ops_summary.csv"))
+        self.fails("cannot open 'pipe/ops_summary.csv': it is a named pipe", "a_csv", "pipe", status=3)
+
     def book(self, name, sheet, **parts):
         """A workbook with one sheet 'gpu_timeline'; `parts` replaces parts or leaves them out (None)."""
         head = '<?xml version="1.0"?>'
