@@ -167,8 +167,10 @@ static int check_value(const cli_option *o, const char *text, cli_given *given, 
 		return 0;
 	double number;
 	bool whole = o->kind == CLI_INT;
-	if (!read_number(text, &number) || (whole && (number != floor(number) || fabs(number) > 9e15)))
+	if (!read_number(text, &number) || (whole && number != floor(number)))
 		return fail(error, size, "--%s: '%s' is not a %s", o->name, text, whole ? "whole number" : "number");
+	if (whole && fabs(number) > 9e15)
+		return fail(error, size, "--%s: '%s' is out of range", o->name, text);
 	if (number < o->min)
 		return fail(error, size, "--%s: %s is too small, the least is %g", o->name, text, o->min);
 	given->number = number;

@@ -257,6 +257,10 @@ static int work(cli_session *s)
 	if (!one && !named && s->format != CLI_FORMAT_TEXT)
 		return print_data(s, NULL, 0);
 	int status = one ? choose_uid(s, &c) : named ? choose_name(s, &c) : choose_roots(s, &c);
+	if (!one && !named && status == CLI_OK && !c.n && !s->quiet)
+		cli_say("%s: %s", s->path,
+			tl_tree_roots(s->tree, NULL, 0) ? "no event leads to GPU work (--all shows the others, too)"
+							: "there is no event that could be in a call tree");
 	if (status == CLI_OK && s->format == CLI_FORMAT_TEXT) {
 		status = print_text(s, &c);
 	} else if (status == CLI_OK) {

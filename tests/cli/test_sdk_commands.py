@@ -255,6 +255,21 @@ class Tree(test_command.Case):
         listed = rows(self.run_it("tree", self.trace(), "--format", "csv"))
         self.assertEqual([int(r["UID"]) for r in listed], [n["UID"] for n in nodes])
 
+    def test_a_tree_that_shows_nothing_says_why(self):
+        only = traces.Trace()
+        only.events.append({"ph": "X", "cat": "cpu_op", "name": "a", "pid": 1, "tid": 1, "ts": 1, "dur": 2})
+        path = only.write(self.path("host.json"))
+        self.assertEqual(self.run_it("tree", path), "")
+        self.assert_one_line("no event leads to GPU work", "--all")
+        self.assertEqual(self.run_it("tree", path, "--all"), "└── UID: 3, Category: cpu_op, Name: a\n")
+        self.assertEqual(self.err, "")
+        self.assertEqual(self.run_it("tree", path, "-q"), "")
+        self.assertEqual(self.err, "")
+        with open(path, "w", encoding="utf-8") as f:
+            f.write("[]")
+        self.assertEqual(self.run_it("tree", path), "")
+        self.assert_one_line("no event")
+
     def test_data_of_a_part(self):
         nodes = json.loads(self.run_it("tree", self.trace(), "--format", "json"))
         top = next(n for n in nodes if n["name"] == "aten::add")
