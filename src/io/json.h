@@ -112,6 +112,16 @@ static inline uint32_t tl__json_mask_number_end(const char *p, uint32_t *other)
 	*other = (uint32_t)_mm_movemask_epi8(digit) ^ 0xffff;
 	return (uint32_t)_mm_movemask_epi8(number) ^ 0xffff;
 }
+/* One bit a byte, of 32: anything but digits. */
+static inline uint32_t tl__json_mask_no_digit(const char *p)
+{
+	const __m128i zero = _mm_set1_epi8('0'), nine = _mm_set1_epi8(9);
+	__m128i low = _mm_sub_epi8(_mm_loadu_si128((const __m128i *)(const void *)p), zero);
+	__m128i high = _mm_sub_epi8(_mm_loadu_si128((const __m128i *)(const void *)(p + 16)), zero);
+	uint32_t digits = (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_min_epu8(low, nine), low)) |
+			  (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_min_epu8(high, nine), high)) << 16;
+	return ~digits;
+}
 /* Whether the first n bytes of both are equal; both are readable that far and 16 bytes more. Stops at the first
  * difference. */
 static inline bool tl__json_same(const char *a, const char *b, unsigned n)
@@ -251,11 +261,41 @@ uint8_t tl__json_number_flags(const char *p, size_t n);
 char *tl__json_put_odd_number(char *to, const char *p, size_t n);
 
 /**
+ * The usual number: digits, perhaps with one point inside, up to 19 bytes, as JSON writes it. The place behind it; NULL
+ * for all others, which tl__json_scan_number reads.
+ */
+static inline const char *tl__json_scan_plain_number(const char *p, tl_json_token *token)
+{
+#if defined(__SSE2__)
+	uint32_t other = tl__json_mask_no_digit(p);
+	if (!other)
+		return NULL;
+	unsigned whole = (unsigned)__builtin_ctz(other), n = whole;
+	if (p[whole] == '.') {
+		other &= other - 1;
+		n = other ? (unsigned)__builtin_ctz(other) : 0;
+		if (n <= whole + 1)
+			return NULL;
+	}
+	if (!whole || n > 19 || (*p == '0' && whole > 1) || (tl__json_class[(uint8_t)p[n]] & TL_JSON_IS_NUMBER))
+		return NULL;
+	*token = (tl_json_token){p, n, TL_JSON_NUMBER, 0};
+	return p + n;
+#else
+	(void)p, (void)token;
+	return NULL;
+#endif
+}
+
+/**
  * Reads a number at `p`; never fails: what is not written as JSON wants it carries a flag. (One that
  * is cut off by the end of the text may do so, too.)
  */
 static inline const char *tl__json_scan_number(const char *p, tl_json_token *token)
 {
+	const char *plain = tl__json_scan_plain_number(p, token);
+	if (plain)
+		return plain;
 	const char *start = p, *mark = NULL; /* a byte that is no digit */
 	uint32_t end, other, several = 0;
 	for (;; p += TL_JSON_BLOCK) {

@@ -184,6 +184,9 @@ static inline const char *scan_field(reader *r, const char *p, tl_kineto_field f
 		if (after)
 			return after;
 	}
+	const char *plain = tl__json_scan_plain_number(p, token);
+	if (plain)
+		return plain;
 	p = tl__json_scan_value(r->scan, p, token);
 	if (p && token->type == TL_JSON_NUMBER && token->flags) {
 		r->event->big_integers += token->flags & TL_JSON_BIG_INTEGER ? 1 : 0;

@@ -7,7 +7,7 @@
 
 #include "util/error.h"
 
-enum { FIRST_ROWS = 4096 };
+enum { FIRST_ROWS = 4096, MANY_ROWS = 1 << 20 };
 
 tl_store *tl__store_new(void)
 {
@@ -68,7 +68,9 @@ static int grow_rows(tl_store *store)
 {
 	if (store->cap >= TL_ROW_NONE)
 		return TL_ELIMIT;
-	size_t rows = store->cap ? store->cap * 2 : FIRST_ROWS;
+	/* what is not used costs nothing, and to move a column in a program with two threads costs a little each time
+	 */
+	size_t rows = store->cap ? store->cap * (store->cap < MANY_ROWS ? 4 : 2) : FIRST_ROWS;
 	if (rows > TL_ROW_NONE)
 		rows = TL_ROW_NONE;
 	/* a column that grew before another failed is merely too long */
