@@ -148,6 +148,11 @@ static int compare(const cli_args *args)
 	const char *folder = cli_text(args, "output_csvs_dir", NULL);
 	if (args->n_rest < 2)
 		return cli_wrong_usage("compare", "at least two reports are needed");
+	size_t from_stdin = 0;
+	for (size_t i = 0; i < args->n_rest; i++)
+		from_stdin += !strcmp(args->rest[i], "-");
+	if (from_stdin > 1)
+		return cli_wrong_usage("compare", "only one of the reports can be standard input");
 	if (names->given && names->n != args->n_rest)
 		return cli_wrong_usage("compare", "--names needs as many names as there are reports");
 	int status = check_output(args, workbook);

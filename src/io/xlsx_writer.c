@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "io/xlsx_writer.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -414,7 +415,11 @@ static int make_book(xlsx_job *job, const char *path, const tl_xlsx_book *book)
 			lxw_workbook_free(job->workbook);
 		return code;
 	}
-	TL_TRY(check_cell(job, workbook_close(job->workbook)));
+	errno = 0;
+	lxw_error closed = workbook_close(job->workbook);
+	if (closed == LXW_ERROR_ZIP_FILE_OPERATION && errno) /* of which the library only says that it was one */
+		return tl__fail(job->err, TL_EIO, "cannot write the workbook: %s", strerror(errno));
+	TL_TRY(check_cell(job, closed));
 	return tl__xlsx_verify(path, job->err);
 }
 

@@ -172,6 +172,14 @@ static int several(const member *m, size_t found, tl_error *err)
 	size_t listed = 0;
 	int code;
 
+	if (zip_name_locate(m->archive, "[Content_Types].xml", 0) >= 0) {
+		code = tl__fail(
+			err, TL_EFORMAT,
+			"'%.160s' is a workbook, not a trace ('tracelens compare' puts finished reports side by side)",
+			m->feed.zip->name);
+		tl__error_where(err, m->feed.zip->name, -1);
+		return code;
+	}
 	for (zip_int64_t i = 0; i < n && listed < LISTED; i++) {
 		const char *name = zip_get_name(m->archive, (zip_uint64_t)i, 0);
 		if (name && tl__zip_is_data(name))

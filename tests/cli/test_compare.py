@@ -193,6 +193,26 @@ class Compare(unittest.TestCase):
         run = self.run_command("a.json", "--output_xlsx_path", "\x1b[2Jy.xlsx", command=(BINARY, "report"))
         self.assertIn("Workbook: ?[2Jy.xlsx (", run.stdout)
 
+    def test_a_report_where_a_trace_belongs(self):
+        self.report("a")
+        line = "tracelens: 'a.xlsx' is a workbook, not a trace ('tracelens compare' puts finished reports side by side)\n"
+        for command in (("diff", "a.xlsx", "b.json"), ("diff", "b.json", "a.xlsx"), ("report", "a.xlsx"),
+                        ("report", "b.json", "--comparison_json_path", "a.xlsx")):
+            run = self.run_command(*command[1:], status=3, command=(BINARY, command[0]))
+            self.assertEqual((run.stdout, run.stderr), ("", line))
+
+    def test_a_file_that_may_not_grow(self):
+        self.report("a")
+        self.report("b")
+        before = os.listdir(self.dir)
+        for output, line in (("x.xlsx", "tracelens: x.xlsx: cannot write the workbook: File too large\n"),
+                             ("y.xlsx", ".csv': File too large\n")):
+            folder = ("--output_csvs_dir", "y") if output == "y.xlsx" else ()
+            run = self.run_command("-c", 'ulimit -f 8; exec "$@"', "sh", BINARY, "compare", "a.xlsx", "b.xlsx", "-o", output,
+                                   *folder, "-q", status=1, command=("sh",))
+            self.assertIn(line, run.stderr)
+            self.assertEqual(sorted(os.listdir(self.dir)), sorted(before))
+
     def rocprof(self, name, times):
         os.mkdir(self.path(name))
         with open(self.path(name + "/kernel_summary.csv"), "w", encoding="utf-8") as f:
@@ -217,6 +237,7 @@ class Compare(unittest.TestCase):
         self.fails("at least two reports are needed", "a.json", status=2)
         self.fails("as many names as there are reports", "a.json", "b.json", "--names", "x", status=2)
         self.fails("two reports are called 'a'", "a.json", "./a.json", status=2)
+        self.fails("only one of the reports can be standard input", "-", "-", "--names", "x", "y", status=2)
         self.fails("unknown sheets 'everything'", "a.json", "b.json", "--sheets", "everything", status=2)
         self.fails("this is one of the reports", "a.json", "b.json", "-o", "a.json", status=2)
         self.assertEqual(self.run_command("--help").stderr, "")
