@@ -23,7 +23,10 @@ example
 with a script that calls TreePerfAnalyzer.from_file twice, TraceDiff, generate_tracediff_report and
 print_tracediff_report_files; {out} is a folder. It runs on the pair only, unless REFERENCE_LARGE=1.
 
---only report or --only compare measures that part alone.
+The Python package: bench/sdk.py (from_file, get_df_gpu_timeline, get_df_kernel_launchers) on mi300_owlv2, imports not counted.
+BENCH_PYTHON is an interpreter that has pandas (default: the one that runs this), REFERENCE_PYTHON one that has the reference.
+
+--only report, --only compare or --only sdk measures that part alone.
 """
 import argparse
 import gzip
@@ -39,7 +42,8 @@ import tempfile
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 COPIES = 27
 # what the project set itself; printed beside the measured ratio
-TARGET = {"csv": 100, "xlsx": 60, "load": 1, "memory": 20, "bytes": 140, "fixed": 16e6, "diff": 50, "diff load": 1.5}
+TARGET = {"csv": 100, "xlsx": 60, "load": 1, "memory": 20, "bytes": 140, "fixed": 16e6, "diff": 50, "diff load": 1.5,
+          "sdk": 50, "sdk memory": 10}
 
 
 class Failed(Exception):
@@ -267,6 +271,21 @@ def measure_diff(options, pair, folder):
     return in_turns(options.build, commands, options.runs)[0]
 
 
+def measure_sdk(options, trace):
+    script = shlex.join([os.path.join(ROOT, "bench", "sdk.py"), trace["gz"]])
+    python = shlex.quote(os.environ.get("BENCH_PYTHON", sys.executable))
+    package = shlex.quote(os.path.join(options.build, "python"))
+    commands = {"tracelens": (f"PYTHONPATH={package} {python} {script}", True, None)}
+    if os.environ.get("REFERENCE_PYTHON"):
+        few = int(os.environ.get("REFERENCE_RUNS", options.runs))
+        commands["reference"] = (f"{shlex.quote(os.environ['REFERENCE_PYTHON'])} {script}", True, few)
+    samples, outputs = in_turns(options.build, commands, options.runs)
+    words = {name: text.split() for name, text in outputs.items()}  # the last one: launchers
+    if any(w[-1] != words["tracelens"][-1] for w in words.values()):
+        raise Failed("the reference and tracelens find different numbers of launchers")
+    return samples, {name: int(w[w.index("memory") + 1]) for name, w in words.items()}
+
+
 # ---- printing ----
 
 def spread(values, form):
@@ -386,8 +405,21 @@ def show_diffs(diffs):
     table.show()
 
 
-def as_json(results, diffs, where):
-    return {"traces": where, "diffs": [{"label": d["label"], **{name: s.as_json() for name, s in d["diff"].items()}}
+def show_sdk(samples, memory):
+    table = Table("Python package: from_file, get_df_gpu_timeline, get_df_kernel_launchers, without imports", "", "time",
+                  "memory (last run)")
+    for name, s in samples.items():
+        table.add(name, spread(s.inner, seconds), megabytes(memory[name]))
+    if "reference" in samples:
+        table.add("less", ratio(samples["tracelens"].inner, samples["reference"].inner, TARGET["sdk"]),
+                  ratio([memory["tracelens"]], [memory["reference"]], TARGET["sdk memory"]))
+    table.show()
+    if "reference" not in samples:
+        print("  REFERENCE_PYTHON not set: skipped")
+
+
+def as_json(results, diffs, sdk, where):
+    return {"traces": where, "sdk": {name: s.as_json() for name, s in sdk[0].items()} if sdk else None, "diffs": [{"label": d["label"], **{name: s.as_json() for name, s in d["diff"].items()}}
                                        for d in diffs], "results": [{
         "label": r["label"], **r["facts"],
         "reports": {form: {name: s.as_json() for name, s in found.items()} for form, found in r["reports"].items()},
@@ -402,7 +434,7 @@ def main():
     p.add_argument("--corpus", default=os.environ.get("TRACELENS_CORPUS", os.path.join(ROOT, "..", "shared")))
     p.add_argument("--runs", type=int, default=5)
     p.add_argument("--small-only", action="store_true", help="leave the large trace out")
-    p.add_argument("--only", choices=("report", "compare"), action="append", help="measure this part alone")
+    p.add_argument("--only", choices=("report", "compare", "sdk"), action="append", help="measure this part alone")
     p.add_argument("--json", metavar="FILE", help="write every sample there, too")
     options = p.parse_args()
     options.build = os.path.abspath(options.build)
@@ -413,8 +445,9 @@ def main():
     cache = os.path.join(options.build, "bench-traces")
     os.makedirs(cache, exist_ok=True)
     try:
-        parts = options.only or ["report", "compare"]
-        found, where = traces(options, cache) if "report" in parts else ([], "traces for comparing")
+        parts = options.only or ["report", "compare", "sdk"]
+        options.small_only |= parts == ["sdk"]
+        found, where = traces(options, cache) if parts != ["compare"] else ([], "traces for comparing")
         compared = pairs(options, cache) if "compare" in parts else []
         print(f"{where}\n{options.runs} cold processes each: median (least - most)")
         busy = os.getloadavg()[0]
@@ -422,20 +455,26 @@ def main():
             print(f"other work runs on this machine (load {busy:.1f} on {os.cpu_count()} cores): times are too long")
         results = []
         with tempfile.TemporaryDirectory(dir=cache) as folder:
-            for i, trace in enumerate(found):
+            for i, trace in enumerate(found if "report" in parts else []):
                 load, facts = measure_load(options, trace)
                 results.append({"label": trace["label"], "load": load, "facts": facts,
                                 "reports": measure_reports(options, trace, folder, i > 0)})
             diffs = [{"label": pair["label"], "diff": measure_diff(options, pair, folder)} for pair in compared]
+            has_package = os.path.exists(os.path.join(options.build, "python", "TraceLens"))
+            sdk = measure_sdk(options, found[0]) if "sdk" in parts and has_package else None
     except Failed as failure:
         sys.exit(f"bench.py: {failure}")
     if results:
         show(results)
     if diffs:
         show_diffs(diffs)
+    if sdk:
+        show_sdk(*sdk)
+    elif "sdk" in parts:
+        print("\nPython package: not built, skipped")
     if options.json:
         with open(options.json, "w", encoding="utf-8") as f:
-            json.dump(as_json(results, diffs, where), f, indent=1)
+            json.dump(as_json(results, diffs, sdk, where), f, indent=1)
             f.write("\n")
 
 
