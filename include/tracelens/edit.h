@@ -80,7 +80,10 @@ TL_API int tl_edit_rename(tl_edit *edit, tl_row event, const char *name, tl_erro
  * does not have are dropped. TL_EINVAL when it would be something else.
  */
 TL_API int tl_edit_set_category(tl_edit *edit, tl_row event, const char *category, tl_error *err);
-/** Sets start and duration in ps. TL_EINVAL: no start, negative duration. Changes no place in the tree. */
+/**
+ * Sets start and duration in ps. TL_EINVAL: no start, negative duration, longer than 26 days (2^61 ps) or as far from
+ * the base of the trace. Changes no place in the tree.
+ */
 TL_API int tl_edit_set_time(tl_edit *edit, tl_row event, tl_time start, tl_time duration, tl_error *err);
 /** Moves an event to the process and thread of another. */
 TL_API int tl_edit_set_thread(tl_edit *edit, tl_row event, tl_row like, tl_error *err);

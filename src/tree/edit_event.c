@@ -117,6 +117,9 @@ int tl_edit_set_time(tl_edit *e, tl_row row, tl_time start, tl_time duration, tl
 	TL_TRY(tl__edit_check(e, row, err));
 	if (start == TL_TIME_NONE || duration < 0)
 		return tl__fail(err, TL_EINVAL, "event %u needs a start and a duration from 0 up", row);
+	const tl_time limit = INT64_MAX / 4; /* so that ends, and spans between any two events, are times, too */
+	if (start > limit || start < -limit || duration > limit)
+		return tl__fail(err, TL_EINVAL, "event %u: 26 days from the base of the trace are the most", row);
 	tl_store *s = e->store;
 	if (start % TL_PS_PER_US)
 		s->flags[row] |= TL_EVENT_TS_FRACTION;

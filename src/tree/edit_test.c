@@ -489,6 +489,10 @@ static void test_refused(void **state)
 	assert_refused(tl_edit_set_category(e, 1, "whatever", &err), "no place");
 	assert_refused(tl_edit_set_time(e, 1, TL_TIME_NONE, 1, &err), "start");
 	assert_refused(tl_edit_set_time(e, 1, 1, -1, &err), "duration");
+	const tl_time most = INT64_MAX / 4;
+	assert_refused(tl_edit_set_time(e, 1, most + 1, 0, &err), "26 days");
+	assert_refused(tl_edit_set_time(e, 1, -most - 1, 0, &err), "26 days");
+	assert_refused(tl_edit_set_time(e, 1, 0, most + 1, &err), "26 days");
 	assert_refused(tl_edit_set_thread(e, 1, 99, &err), "no event");
 	assert_refused(tl_edit_set_arg(e, 1, "Input Dims", "[1", &err), "not one JSON value");
 	assert_refused(tl_edit_set_arg(e, 1, "x", "1 2", &err), "not one JSON value");

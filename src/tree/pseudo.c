@@ -372,6 +372,8 @@ int tl_tree_apply_pseudo_ops(tl_tree *tree, const tl_pseudo_options *options, si
 		*made = 0;
 	if (tree->has_pseudo_ops)
 		return 0;
+	if (tree->editing)
+		return tl__fail(err, TL_EINVAL, "the tree is being edited; commit or abort that edit first");
 	int code = read_names(&p) < 0 ? tl__nomem(err) : edit_tree(&p, err);
 	tl__free(p.names);
 	if (code == 0)

@@ -51,6 +51,26 @@ static void test_the_first_of_a_name_decides(void **state)
 	tl_fixture_free(&f);
 }
 
+/* Whether any would be made or not. */
+static void test_a_tree_that_is_being_edited_is_refused(void **state)
+{
+	(void)state;
+	for (int with = 0; with < 2; with++) {
+		tl_fixture f;
+		tl_edit *e;
+		tl_error err = TL_ERROR_INIT;
+		tl_fixture_new(&f);
+		op(&f, with ? "sglang_profiler::gemm_12" : "aten::mm", 0, 5);
+		tl_fixture_build(&f, false);
+		assert_int_equal(tl_edit_begin(&e, f.tree, NULL), 0);
+		assert_int_equal(tl_tree_apply_pseudo_ops(f.tree, NULL, NULL, &err), TL_EINVAL);
+		assert_non_null(strstr(err.message, "being edited"));
+		tl_edit_abort(e);
+		assert_int_equal(tl_tree_apply_pseudo_ops(f.tree, NULL, NULL, &err), 0);
+		tl_fixture_free(&f);
+	}
+}
+
 static void test_other_traces_are_left_alone(void **state)
 {
 	(void)state;
@@ -165,6 +185,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_numbers_are_taken_off_names),
 		cmocka_unit_test(test_the_first_of_a_name_decides),
+		cmocka_unit_test(test_a_tree_that_is_being_edited_is_refused),
 		cmocka_unit_test(test_other_traces_are_left_alone),
 		cmocka_unit_test(test_families_side_by_side),
 		cmocka_unit_test(test_without_memory),

@@ -15,6 +15,13 @@ def launchers(a):
 
 
 class Edits(unittest.TestCase):
+    def test_times_beyond_all_traces(self):
+        for ts, dur in ((2.5e12, 1), (-2.5e12, 1), (0, 2.5e12)):
+            a = TreePerfAnalyzer(TraceToTree(common.small()))
+            a.tree.events[4].update(ts=ts, dur=dur)
+            with self.assertRaisesRegex(ValueError, "26 days"):
+                a.get_df_gpu_timeline()
+
     def test_name_and_arguments(self):
         a = analyzer()
         self.assertEqual(set(launchers(a)), {"aten::addmm"})
