@@ -167,6 +167,31 @@ static int open_sides(cli_session side[2])
 
 /* ---- telling ---- */
 
+/* What is doubtful about a trace: figures may be off where it is. Events without a launch, and that it is cut off, are
+ * told elsewhere. */
+static int say_findings(const cli_session *s)
+{
+	tl_error err = TL_ERROR_INIT;
+	tl_table *health;
+	char text[512] = "", kind[64];
+	size_t n = 0;
+	if (tl_tree_health(&health, s->tree, &err) < 0)
+		return cli_complain(&err, CLI_FAILED);
+	ptrdiff_t kinds = tl_table_find_column(health, "kind"), count = tl_table_find_column(health, "count");
+	for (size_t r = 0; kinds >= 0 && count >= 0 && r < tl_table_rows(health); r++) {
+		tl_table_text(health, (size_t)kinds, r, kind, sizeof kind);
+		if (!strcmp(kind, "no_launch") || !strcmp(kind, "truncated"))
+			continue;
+		if (n < sizeof text)
+			n += (size_t)snprintf(text + n, sizeof text - n, "%s%lld x %s", n ? ", " : "",
+					      (long long)tl_table_int(health, (size_t)count, r), kind);
+	}
+	tl_table_free(health);
+	if (n)
+		cli_say("%s: %s ('tracelens health' says what that is)", s->path, text);
+	return CLI_OK;
+}
+
 static double ms(tl_time ps)
 {
 	return (double)ps / 1e9;
@@ -245,6 +270,8 @@ static int compare(const cli_session side[2], const char *twins)
 		status = cli_complain(&err, CLI_FAILED);
 	if (status == CLI_OK)
 		status = print_result(s, diff);
+	for (int i = 0; i < 2 && status == CLI_OK && !s->quiet; i++)
+		status = say_findings(&side[i]);
 	if (status == CLI_OK && folder && !s->quiet)
 		cli_say("wrote the merged tree and the tables into %s", folder);
 	tl_diff_totals totals;

@@ -167,6 +167,21 @@ class Diff(unittest.TestCase):
                 self.assertEqual({name: self.read("old", name) for name in os.listdir(self.path("old"))}, kept)
         self.assertFalse(os.path.exists(self.path("new")))
 
+    def test_findings_are_told(self):
+        a, b = self.pair()
+        with open(a, encoding="utf-8") as f:
+            events = json.load(f)["traceEvents"]
+        for event in events:
+            if event["cat"] == "kernel":
+                event["dur"] = -3
+        path = self.write("bad.json", events)
+        self.run_it(b, path)
+        self.assertEqual(self.err, f"tracelens: {path}: 1 x negative_duration ('tracelens health' says what that is)\n")
+        self.run_it(b, path, "-q")
+        self.assertEqual(self.err, "")
+        self.run_it(b, b)
+        self.assertEqual(self.err, "")
+
     def test_data(self):
         table = list(csv.DictReader(self.run_it(*self.pair(), "--format", "csv").splitlines()))
         self.assertEqual([r["delta"] for r in table], ["-10.0", "4.0"])
