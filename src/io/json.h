@@ -211,6 +211,20 @@ static inline const char *tl__json_blank(const char *p)
 	return p;
 }
 
+/** How many digits stand at `p`, up to 32. */
+static inline unsigned tl__json_count_digits(const char *p)
+{
+#if defined(__SSE2__)
+	uint32_t other = tl__json_mask_no_digit(p);
+	return other ? (unsigned)__builtin_ctz(other) : 32;
+#else
+	unsigned n = 0;
+	while (n < 32 && p[n] >= '0' && p[n] <= '9')
+		n++;
+	return n;
+#endif
+}
+
 /** Whether `p`, behind a backslash, is an escape that JSON knows. Reads up to 5 bytes. */
 bool tl__json_is_escape(const char *p);
 /** Rare part of tl__json_scan_string: a backslash or a control byte at `p`. Where to go on, or NULL. */

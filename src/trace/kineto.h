@@ -113,10 +113,29 @@ typedef struct tl_kineto_step {
 	uint8_t next[2];              /* the steps that followed last, the last one first */
 } tl_kineto_step;
 
-/** Zero-initialise. */
+/*
+ * Steps with values between them that come again and again: which phase and category, which thread. From the brace of
+ * an event or the value of its name to the first value that is not among those.
+ */
+enum { TL_RUNS = 32, TL_RUN_TEXT = 128, TL_RUN_VALUES = 4 };
+typedef struct tl_kineto_run {
+	char text[TL_RUN_TEXT + 16];
+	uint8_t n;    /* bytes of text; 0: never matches */
+	uint8_t step; /* the last one */
+	bool start;   /* behind the brace of an event */
+	uint8_t values;
+	struct {
+		uint8_t field, at, n, type; /* `at`: where it stands in the text */
+	} value[TL_RUN_VALUES];
+	uint8_t next[2]; /* the runs that followed last */
+} tl_kineto_run;
+
+/** What a writer repeats. Zero-initialise. */
 typedef struct tl_kineto_steps {
 	tl_kineto_step step[TL_STEPS]; /* the first: the brace of an event, the second: all that is not kept */
-	unsigned n;
+	tl_kineto_run run[TL_RUNS];    /* the first: none */
+	unsigned n, n_runs;
+	uint8_t last_run;
 } tl_kineto_steps;
 
 /** Category of an event, remembered by its text as it stands in the file. */

@@ -198,6 +198,10 @@ static bool parse_id_number(tl_id *out, const char *p, size_t n)
 
 static int identifier(tl_kineto *k, tl_id *out, const tl_json_token *token)
 {
+	if (token->type == TL_JSON_NUMBER && token->n <= 16 && tl__json_count_digits(token->p) >= token->n) {
+		*out = tl__digits(token->p, token->n);
+		return 0;
+	}
 	if (token->type == TL_JSON_NUMBER && parse_digits(out, token->p, token->n))
 		return 0;
 	*out = TL_ID_NONE;

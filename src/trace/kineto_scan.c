@@ -337,29 +337,133 @@ static inline const tl_kineto_step *next_step(reader *r, uint8_t *at, tl_kineto_
 	return &steps[expected];
 }
 
+/* ---- runs of steps ---- */
+
+/* A run that is being learned, while steps and values are read one by one. */
+typedef struct lesson {
+	const char *from; /* NULL: none */
+	bool start;
+	uint8_t values, field[TL_RUN_VALUES];
+} lesson;
+
+static bool comes_again(uint8_t field)
+{
+	return field == TL_F_PH || field == TL_F_CAT || field == TL_F_PID || field == TL_F_TID;
+}
+
+/* The number of the run [from, p), made when there is room; 0: there is none such. */
+static uint8_t remember_run(const reader *r, const lesson *l, const char *p, uint8_t step)
+{
+	tl_kineto_steps *s = r->steps;
+	size_t n = (size_t)(p - l->from);
+	if (n > TL_RUN_TEXT)
+		return 0;
+	tl_kineto_run new = {.n = (uint8_t)n, .step = step, .start = l->start, .values = l->values};
+	for (int i = 0; i < l->values; i++) {
+		const tl_json_token *token = tl__kineto_token(r->event, (tl_kineto_field)l->field[i]);
+		/* what must be looked at more closely each time, or came again, is not for a run */
+		if (token->flags || token->p < l->from ||
+		    (token->type != TL_JSON_STRING && token->type != TL_JSON_NUMBER))
+			return 0;
+		new.value[i].field = l->field[i];
+		new.value[i].at = (uint8_t)(token->p - l->from);
+		new.value[i].n = (uint8_t)token->n;
+		new.value[i].type = token->type;
+	}
+	memcpy(new.text, l->from, n);
+	if (!s->n_runs)
+		s->n_runs = 1;
+	for (unsigned i = 1; i < s->n_runs; i++)
+		if (s->run[i].n == n && s->run[i].start == l->start && !memcmp(s->run[i].text, l->from, n))
+			return (uint8_t)i;
+	if (s->n_runs == TL_RUNS)
+		return 0;
+	s->run[s->n_runs] = new;
+	return (uint8_t)s->n_runs++;
+}
+
+/* A step was read to `p`: the run goes on, or ends here and is learned, or was none. */
+static void go_on_learning(const reader *r, lesson *l, const tl_kineto_step *step, const char *p, uint8_t at)
+{
+	if (!step->ends && !step->opens_args && comes_again(step->field) && l->values < TL_RUN_VALUES) {
+		l->field[l->values++] = step->field;
+		return;
+	}
+	if (l->values && at != UNKNOWN && !step->ends && !step->opens_args) {
+		uint8_t run = remember_run(r, l, p, at);
+		tl_kineto_run *last = &r->steps->run[r->steps->last_run];
+		if (run) {
+			last->next[1] = last->next[0];
+			last->next[0] = run;
+			r->steps->last_run = run;
+		}
+	}
+	l->from = NULL;
+}
+
+/* The run at `p`, if it is one of those expected there. */
+static inline const tl_kineto_run *next_run(tl_kineto_steps *s, const char *p, bool start)
+{
+	tl_kineto_run *last = &s->run[s->last_run];
+	for (int i = 0; i < 2; i++) {
+		uint8_t expected = last->next[i];
+		const tl_kineto_run *run = &s->run[expected];
+		if (!run->n || run->start != start || !tl__json_same(p, run->text, run->n))
+			continue;
+		last->next[i] = last->next[0];
+		last->next[0] = expected;
+		s->last_run = expected;
+		return run;
+	}
+	return NULL;
+}
+
+static inline void take_values(tl_kineto_event *event, const tl_kineto_run *run, const char *p)
+{
+	event->empty = false;
+	for (int i = 0; i < run->values; i++)
+		*token_for(event, (tl_kineto_field)run->value[i].field) =
+			(tl_json_token){p + run->value[i].at, run->value[i].n, run->value[i].type, 0};
+}
+
 const char *tl__kineto_scan(tl_kineto_event *event, tl_kineto_steps *steps, tl_kineto_scratch *scratch,
 			    tl_json_scan *scan, const char *p)
 {
 	reader r = {event, steps, scratch, scan};
 	tl_kineto_step unknown;
+	lesson l = {.from = NULL};
 	uint8_t at = START_OF_EVENT;
-	bool in_args = false;
+	bool in_args = false, may_run = true;
 	event->have = 0;
 	event->empty = true;
 	event->duplicates = event->big_integers = event->odd_numbers = event->no_numbers = 0;
 	event->tokens = 0;
 	for (p++;;) {
-		const tl_kineto_step *step = next_step(&r, &at, &unknown, &p, in_args);
-		if (!step)
-			return NULL;
-		event->empty &= !step->has_key;
-		if (step->opens_args && event->have >= TL_F_BIT(TL_F_EXTERNAL))
-			drop_args(event);
-		if (step->ends)
-			return p;
+		const tl_kineto_step *step;
+		const tl_kineto_run *run = may_run ? next_run(steps, p, at == START_OF_EVENT) : NULL;
+		if (run) {
+			take_values(event, run, p);
+			p += run->n;
+			at = run->step;
+			step = &steps->step[at];
+		} else {
+			if (may_run)
+				l = (lesson){.from = p, .start = at == START_OF_EVENT};
+			step = next_step(&r, &at, &unknown, &p, in_args);
+			if (!step)
+				return NULL;
+			if (l.from)
+				go_on_learning(&r, &l, step, p, at);
+			event->empty &= !step->has_key;
+			if (step->opens_args && event->have >= TL_F_BIT(TL_F_EXTERNAL))
+				drop_args(event);
+			if (step->ends)
+				return p;
+		}
 		in_args = step->in_args;
 		p = scan_field(&r, tl__json_blank(p), (tl_kineto_field)step->field);
 		if (!p)
 			return NULL;
+		may_run = !in_args && step->field == TL_F_NAME;
 	}
 }

@@ -11,9 +11,34 @@ static bool has_value(const tl_kineto_event *event, tl_kineto_field field)
 	return (event->have & TL_F_BIT(field)) && tl__kineto_token(event, field)->type != TL_JSON_NULL;
 }
 
+/* Digits, perhaps with a point and up to six more: what nearly all times are. The text is one that was scanned, padded.
+ */
+static bool read_usual(tl_int128 *ps, bool *fraction, const tl_json_token *token)
+{
+	static const uint32_t scale[] = {1000000, 100000, 10000, 1000, 100, 10, 1};
+	enum { MOST = 16 };
+	const char *p = token->p;
+	unsigned whole = tl__json_count_digits(p);
+	if (token->type != TL_JSON_NUMBER || !whole || whole > MOST)
+		return false;
+	*fraction = whole < token->n;
+	uint64_t part = 0;
+	if (*fraction) {
+		unsigned n = token->n - whole - 1;
+		if (p[whole] != '.' || !n || n > 6 || tl__json_count_digits(p + whole + 1) < n)
+			return false;
+		part = tl__digits(p + whole + 1, n) * scale[n];
+	}
+	*ps = (tl_int128)tl__digits(p, whole) * TL_PS_PER_US + (tl_int128)part;
+	return true;
+}
+
 /* Numbers, and strings that hold one. 0 or TL_ENOMEM. */
 static int read_decimal(tl_kineto *k, tl_decimal_code *code, tl_int128 *ps, bool *fraction, const tl_json_token *token)
 {
+	*code = TL_DECIMAL_OK;
+	if (read_usual(ps, fraction, token))
+		return 0;
 	*code = TL_DECIMAL_BAD;
 	if (token->type != TL_JSON_NUMBER && token->type != TL_JSON_STRING)
 		return 0;
