@@ -266,7 +266,11 @@ static int compare(const cli_session side[2], const char *twins)
 	if (code < 0)
 		return cli_complain(&err, code == TL_EINVAL ? CLI_USAGE : CLI_FAILED);
 	int status = CLI_OK;
-	if (folder && tl_diff_write(diff, folder, cli_has(s->args, "prune_non_gpu"), &err) < 0)
+	if (cli_interrupted()) {
+		cli_say("interrupted");
+		status = CLI_INTERRUPTED;
+	}
+	if (status == CLI_OK && folder && tl_diff_write(diff, folder, cli_has(s->args, "prune_non_gpu"), &err) < 0)
 		status = cli_complain(&err, CLI_FAILED);
 	if (status == CLI_OK)
 		status = print_result(s, diff);
