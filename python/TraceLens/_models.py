@@ -72,22 +72,43 @@ def _text(model, name):
     return None if value is None else str(value)
 
 
+class Notes(dict):
+    """UID -> what a model raised; ``parameters``: UID -> parameters (by column) that the library cannot hold as they
+    are, such as tuples of dtypes: it has their texts."""
+
+    def __init__(self):
+        super().__init__()
+        self.parameters = {}
+
+
+def _is_held(value):
+    if type(value) is tuple:
+        return len(value) <= 64 and all(type(item) is int and -2**63 <= item < 2**63 for item in value)
+    return value is None or type(value) in (bool, float, str) or type(value) is int and -2**63 <= value < 2**63
+
+
 def asker(cls, options, failures):
-    """A function of an event for the library: asks the class, and notes in ``failures`` (UID -> exception) what fails."""
+    """A function of an event for the library: asks the class, and writes :class:`Notes` about what it cannot be told."""
 
     def ask(event):
-        failures.pop(event["UID"], None)
+        uid = event["UID"]
+        failures.pop(uid, None)
+        failures.parameters.pop(uid, None)
         try:
             model = _made(cls, event, options)
             flops = model.flops()
             moved = _cost(model, "bytes")
             backward = (_cost(model, "flops_bwd"), _cost(model, "bytes_bwd"))
-            return (flops, moved, *backward, _parameters(model, cls, event), _text(model, "get_maf_type"),
+            parameters = _parameters(model, cls, event)
+            others = {f"param: {key}": value for key, value in parameters.items() if not _is_held(value)}
+            if others:
+                failures.parameters[uid] = others
+            return (flops, moved, *backward, parameters, _text(model, "get_maf_type"),
                     _text(model, "get_compute_precision"))
         except NotImplementedError:
             return None
         except Exception as error:  # a row without metrics, as for models of the library
-            failures[event["UID"]] = error
+            failures[uid] = error
             return f"{type(error).__name__}: {error}"
 
     return ask

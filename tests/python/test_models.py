@@ -21,7 +21,7 @@ class Doubling:
     def get_param_details(event):
         sizes = event["args"]["Input Dims"][0]
         return {"n": sizes[0], "shape": tuple(sizes), "kind": "x", "missing": None, "share": 0.5, "yes": True,
-                "types": ("a", "b")}
+                "types": ("a", "b"), "sizes": [2, 3], "big": 2**70, "pairs": ((1, "x"), (2, None))}
 
     def flops(self):
         return 2e9 * self.param_details["n"]
@@ -60,6 +60,15 @@ class Models(unittest.TestCase):
         row = self.a.build_df_perf_metrics([self.linear]).iloc[0]
         self.assertEqual((row["GFLOPS"], row["Data Moved (MB)"], row["Compute Spec"]), (4, 1, "matrix_bf16"))
         self.assertEqual((row["param: n"], row["param: shape"], row["param: kind"]), (2, (2, 3), "x"))
+        # what the library holds as text comes back as the model told it
+        told = {"types": ("a", "b"), "sizes": [2, 3], "big": 2**70, "pairs": ((1, "x"), (2, None))}
+        self.assertEqual({name: row[f"param: {name}"] for name in told}, told)
+        alone = self.a.compute_perf_metrics(self.linear)
+        self.assertEqual({name: alone[f"param: {name}"] for name in told}, told)
+        again = self.a.build_df_perf_metrics([self.linear]).iloc[0]
+        self.assertEqual(again["param: types"], ("a", "b"))
+        summary = self.a.summarize_df_perf_metrics(self.a.build_df_perf_metrics([self.linear]), ["mean"])
+        self.assertEqual(summary["param: types"].tolist(), ["('a', 'b')"])
         self.assertEqual(row["Kernel Time (µs)"], 45)
         self.assertEqual(self.a.compute_perf_metrics(self.linear)["param: yes"], True)
         self.assertEqual(self.a.compute_perf_metrics(self.linear)["param: missing"], None)

@@ -14,7 +14,7 @@ import pandas as pd
 from .. import _core
 from .._event import uid_of
 from .._frame import frame
-from .._models import models_are_loaded, native_models, registrations, users_models
+from .._models import Notes, models_are_loaded, native_models, registrations, users_models
 from ..Trace2Tree.trace_to_tree import TraceToTree
 from ..util import TraceEventUtils
 from . import _summaries
@@ -80,7 +80,7 @@ class TreePerfAnalyzer:
         self.add_python_func = bool(add_python_func or detect_recompute)
         self._map = None
         self.op_categories = {}
-        self._failures = {}
+        self._failures = Notes()
         self._build(rebuild_tree, enable_pseudo_ops, tree_postprocess_extension, clip_stream_overruns)
         self._made = {}
         self._native()
@@ -155,19 +155,19 @@ class TreePerfAnalyzer:
         mapping = self._mapping() if models is None else {**self._mapping(), **models}
         users = (users_models(mapping), dict(self.op_categories))
         kind = "models" if models is not None else "stacks" if call_stack else "plain"
-        native, known, arch, failures = self._made.get(kind, (None, None, None, {}))
+        native, known, arch, failures = self._made.get(kind, (None, None, None, Notes()))
         if native is None or arch != self.arch:
             text = None if self.arch is None else json.dumps(self.arch)
             native = _core.Analyzer(core, include_unlinked=self.include_unlinked_kernels,
                                     detect_recompute=self.detect_recompute, arch=text,
                                     inductor_cache_dir=self.inductor_cache_dir, call_stack=call_stack)
-            known, failures = ({}, {}), {}
+            known, failures = ({}, {}), Notes()
         if users != known:
-            failures = {}
+            failures = Notes()
             native.set_models(registrations(mapping, self._options(), failures),
                               list(self.op_categories.items()))
         self._made[kind] = (native, users, self.arch, failures)
-        self._failures = failures  # of the analyser in use: UID -> what its model raised
+        self._failures = failures  # of the analyser in use
         return native
 
     def _event(self, event):
@@ -373,13 +373,30 @@ class TreePerfAnalyzer:
         native = self._native(models=dict_name_to_perf_model)
         table = native.metrics(events, backward=bool(bwd), kernel_details=bool(include_kernel_details),
                                arguments=bool(include_args), overlap=True)
-        made = frame(table)
+        made = self._with_parameters(frame(table))
         self._warn(made, events, bwd, native)
         if not len(made):
             return pd.DataFrame()
         if args_cols is not None and include_args:
             made = self._with_arguments(made, list(args_cols), lambda value: value)
         return self._with_non_data_mov(made, bwd) if non_data_mov else made
+
+    def _with_parameters(self, made):
+        """Parameters of the user's models as the models told them."""
+        told = self._failures.parameters
+        if not told or not len(made):
+            return made
+        rows = [(at, told[uid]) for at, uid in enumerate(made["UID"]) if uid in told]
+        for name in {name for _, values in rows for name in values if name in made}:
+            cells = list(made[name])
+            for at, values in rows:
+                if name in values:
+                    cells[at] = values[name]
+            column = np.empty(len(cells), dtype=object)  # one by one: sequences of one length are no table
+            for at, cell in enumerate(cells):
+                column[at] = cell
+            made[name] = column
+        return made
 
     def _warn(self, made, events, bwd, native):
         total = len(events)
@@ -449,6 +466,7 @@ class TreePerfAnalyzer:
             made = self._with_non_data_mov(made, bwd)
         names = list(made.columns)
         cells = {name: table.cells(name)[0] for name in table.columns}
+        cells.update(self._failures.parameters.get(event["UID"], {}))
         return {name: cells[name] if name in cells else made[name].iloc[0]
                 for name in names[names.index("GFLOPS"):]}
 
