@@ -105,6 +105,9 @@ class Calls(unittest.TestCase):
             tree.traverse_subtree_and_print(tree.events[0], cpu_op_fields="Input Dims")
         with self.assertRaises(TypeError):
             tree.traverse_subtree_and_print(tree.events[0], cpu_op_fields=(5,))
+        for wrong in ("nn.Module", b"x", (5,)):
+            with self.assertRaises(TypeError):
+                tree.traverse_parents_and_get_callstack(tree.events[0], filter=wrong)
         for wrong in (None, 5, "text"):
             with self.assertRaises(TypeError):
                 self.a.build_df_perf_metrics(wrong)

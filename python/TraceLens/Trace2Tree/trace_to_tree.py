@@ -226,7 +226,7 @@ class TraceToTree:
 
     def traverse_parents_and_get_callstack(self, node, filter=(), follow_fwd_link=False):
         """Names from an event to its root; of its parents those that contain one of ``filter``, all when it is empty."""
-        return self._sealed().call_stack(self._own(node), tuple(filter or ()), follow_fwd_link)
+        return self._sealed().call_stack(self._own(node), _fields(filter or (), "filter"), follow_fwd_link)
 
     # ---- nn.Modules ----
 
@@ -360,7 +360,7 @@ def _index_event(index, metadata, event):
         index["threads"][(pid, tid, link)] = uid
 
 
-def _fields(fields):
-    if isinstance(fields, str):
-        raise TypeError("cpu_op_fields is a sequence of names, not one str")
+def _fields(fields, what="cpu_op_fields"):
+    if isinstance(fields, (str, bytes)):
+        raise TypeError(f"{what} is a sequence of names, not one {type(fields).__name__}")
     return tuple(fields)
