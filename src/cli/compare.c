@@ -11,6 +11,7 @@ static const char *const colour_choices[] = {"auto", "always", "never", NULL};
 static const cli_option options[] = {
 	{.name = "names",
 	 .kind = CLI_TEXTS,
+	 .may_be_empty = true, /* as the Python tool has it, for scripts whose list may be empty */
 	 .value = "NAME",
 	 .help = "what the reports are called in the result, one a report (names of the files)"},
 	{.name = "sheets",
@@ -153,7 +154,7 @@ static int compare(const cli_args *args)
 		from_stdin += !strcmp(args->rest[i], "-");
 	if (from_stdin > 1)
 		return cli_wrong_usage("compare", "only one of the reports can be standard input");
-	if (names->given && names->n != args->n_rest)
+	if (names->n && names->n != args->n_rest)
 		return cli_wrong_usage("compare", "--names needs as many names as there are reports");
 	int status = check_output(args, workbook);
 	if (status == CLI_OK)
@@ -166,7 +167,7 @@ static int compare(const cli_args *args)
 	cli_progress_begin(&progress, "reports", !cli_has(args, "quiet"));
 	tl_trace_options to = {.progress = cli_progress_loading, .user = &progress};
 	tl_compare_options o = {
-		.names = names->given ? names->values : NULL,
+		.names = names->n ? names->values : NULL,
 		.n_names = names->n,
 		.sheets = sheets->values,
 		.n_sheets = sheets->given ? sheets->n : 0,

@@ -200,8 +200,11 @@ static int take_values(const cli_option *o, cli_given *given, const char *attach
 		given->n = 0; /* given again: the new list replaces the old one */
 	if (attached)
 		return add_value(o, given, attached, error, size);
-	if (*i >= argc || looks_like_option(argv[*i]))
+	if (*i >= argc || looks_like_option(argv[*i])) {
+		if (o->may_be_empty)
+			return 0;
 		return fail(error, size, "--%s needs a value (%s)", o->name, o->value ? o->value : "VALUE");
+	}
 	do {
 		if (add_value(o, given, argv[(*i)++], error, size) < 0)
 			return -1;

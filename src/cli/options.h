@@ -33,6 +33,7 @@ typedef struct cli_option {
 	const char *group;          /* headline in the help; options of one group stand together */
 	const char *const *choices; /* CLI_CHOICE: NULL-terminated */
 	double min;
+	bool may_be_empty; /* CLI_TEXTS: without a value it is as if it had not been given */
 } cli_option;
 
 /** What was given for one option. */

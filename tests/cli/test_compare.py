@@ -242,6 +242,12 @@ class Compare(unittest.TestCase):
         self.fails("this is one of the reports", "a.json", "b.json", "-o", "a.json", status=2)
         self.assertEqual(self.run_command("--help").stderr, "")
 
+    def test_names_without_a_name(self):
+        """As in the Python tool: scripts whose list of names is empty get the names of the files."""
+        run = self.run_command("a.json", "b.json", "-o", "x.xlsx", "--names", "--sheets", "gpu_timeline")
+        self.assertIn("the baseline is a:\n", run.stdout)
+        self.fails("--sheets needs a value", "a.json", "b.json", "--sheets", "-o", "x.xlsx", status=2)
+
     def test_broken_reports_give_one_line(self):
         self.report("a")
         with open(self.path("text.xlsx"), "w", encoding="utf-8") as f:
