@@ -164,8 +164,8 @@ typedef struct tl_compare_options {
  * @param[out] out freed with tl_comparison_free
  * @return 0; TL_EINVAL (fewer than two reports, tags that are not one a report or not unique, an unknown group);
  *         TL_ENOTFOUND (a group was asked for that a report does not have; the message says how it comes to have it);
- *         TL_EEMPTY (nothing to compare, or a trace without GPU work); TL_EFORMAT (a file is broken, or a metric is no number); TL_EIO, TL_ELIMIT,
- *         TL_ENOMEM, TL_ECANCELLED
+ *         TL_EEMPTY (nothing to compare, or a trace without GPU work); TL_EFORMAT (a file is broken, or a metric is no
+ * number); TL_EIO, TL_ELIMIT, TL_ENOMEM, TL_ECANCELLED
  */
 TL_API int tl_compare_reports(tl_comparison **out, const char *const *paths, size_t n,
 			      const tl_compare_options *options, tl_error *err);
@@ -189,9 +189,9 @@ TL_API const char *tl_comparison_note(const tl_comparison *comparison, size_t in
 /** Whether a trace among the reports was cut off: what is there was compared. */
 TL_API bool tl_comparison_is_truncated(const tl_comparison *comparison);
 /**
- * The largest differences of kernel time, at most ten regressions and ten improvements a variant, in this order, the
- * largest first: `report` (the variant's tag), `name` (of the operation; where reports have none, of the kernel),
- * `baseline ms`, `report ms` (0 where it has no such operation), `diff ms`, `pct`. NULL when no
+ * The largest differences of kernel time (of a picosecond at least), at most ten regressions and ten improvements a
+ * variant, in this order, the largest first: `report` (the variant's tag), `name` (of the operation; where reports have
+ * none, of the kernel), `baseline ms`, `report ms` (0 where it has no such operation), `diff ms`, `pct`. NULL when no
  * sheet that all reports have tells kernel times.
  */
 TL_API const tl_table *tl_comparison_largest(const tl_comparison *comparison);

@@ -7,6 +7,8 @@
 
 #define MICRO "\xc2\xb5s"
 enum { LISTED = 10 }; /* in each direction */
+/* ms. Traces tell picoseconds: what is less comes from adding up in another order, as the Python tool does. */
+#define LEAST 0.5e-9
 
 typedef struct source {
 	const char *sheet, *key, *metric;
@@ -65,7 +67,7 @@ static bool is_larger(const change *a, const change *b, int sign)
 /* Keeps the LISTED largest changes behind place `start`, in order. */
 static int keep(change_list *list, size_t start, change c, int sign)
 {
-	if (!(sign * (c.other - c.base) > 0))
+	if (!(sign * (c.other - c.base) > LEAST))
 		return 0;
 	size_t at = list->n;
 	if (at - start == LISTED) {

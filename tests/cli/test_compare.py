@@ -185,6 +185,14 @@ class Compare(unittest.TestCase):
         run = self.run_command("a_csv", "a.json", "-o", "x.xlsx")
         self.assertIn("No difference of kernel time.\n", run.stdout)
 
+    def test_rounding_is_no_difference(self):
+        for name, time in (("r", 0.1 + 0.2), ("s", 0.3), ("t", 0.300000001)):
+            os.mkdir(self.path(name))
+            with open(self.path(name + "/ops_summary.csv"), "w", encoding="utf-8") as f:
+                f.write(f"name,total_direct_kernel_time_ms,Count\naten::mm,{time!r},1\n")
+        self.assertIn("No difference of kernel time.\n", self.run_command("r", "s", "-o", "x.xlsx").stdout)
+        self.assertRegex(self.run_command("s", "t", "-o", "x.xlsx").stdout, r"aten::mm +t +0\.300 +0\.300 +0\.000 +0\.0\n")
+
     def test_names_do_not_move_the_cursor(self):
         run = self.run_command("a.json", "b.json", "-o", "\x1b[2Jx.xlsx", "--names", "\x1b[31mp\nq", "\x1b[32mr")
         self.assertNotIn("\x1b", run.stdout + run.stderr)
