@@ -189,35 +189,63 @@ static PyObject *packed(const tl_table *table, size_t column, tl_type type)
 	return Py_BuildValue("(sN)", type == TL_TYPE_BOOL ? "b1" : real ? "f8" : "i8", bytes);
 }
 
+/* Cells that were made, by their ids: a few at hand, all in a dict, which owns them. */
+typedef struct known_cells {
+	PyObject *all;
+	struct {
+		uint64_t id;
+		PyObject *value;
+	} recent[512];
+} known_cells;
+
+/* A new reference to the object of a cell, made when it is the first of its kind. NULL with an exception. */
+static PyObject *known_cell(known_cells *known, uint64_t id, const tl_table *table, size_t column, size_t row,
+			    PyObject *texts)
+{
+	size_t at = (size_t)(id * UINT64_C(0x9e3779b97f4a7c15) >> 55); /* 9 bits */
+	if (known->recent[at].id == id)
+		return Py_NewRef(known->recent[at].value);
+	PyObject *key = PyLong_FromUnsignedLongLong(id);
+	PyObject *value = key ? PyDict_GetItemWithError(known->all, key) : NULL;
+	Py_XINCREF(value);
+	if (key && !value && !PyErr_Occurred()) {
+		value = cell(table, column, row, texts);
+		if (value && PyDict_SetItem(known->all, key, value) < 0)
+			Py_CLEAR(value);
+	}
+	Py_XDECREF(key);
+	if (value) {
+		known->recent[at].id = id;
+		known->recent[at].value = value;
+	}
+	return value;
+}
+
+static PyObject *make_cell(known_cells *known, const tl_table *table, size_t column, size_t row, PyObject *texts)
+{
+	if (tl_table_is_null(table, column, row))
+		return Py_NewRef(Py_None);
+	uint64_t id = tl_table_cell_id(table, column, row);
+	return id ? known_cell(known, id, table, column, row, texts) : cell(table, column, row, texts);
+}
+
 /* Cells as Python objects; cells that are known to be equal share one, and so do texts in lists and records. */
 static PyObject *objects(const tl_table *table, size_t column)
 {
 	size_t rows = tl_table_rows(table);
 	int collects = PyGC_Disable(); /* nothing made here is garbage, and looking for it takes half of the time */
-	PyObject *list = PyList_New((Py_ssize_t)rows), *known = PyDict_New(), *texts = PyDict_New();
-	for (size_t row = 0; list && known && texts && row < rows; row++) {
-		if (tl_table_is_null(table, column, row)) {
-			PyList_SET_ITEM(list, (Py_ssize_t)row, Py_NewRef(Py_None));
-			continue;
-		}
-		uint64_t id = tl_table_cell_id(table, column, row);
-		PyObject *key = id ? PyLong_FromUnsignedLongLong(id) : NULL;
-		PyObject *value = key ? PyDict_GetItemWithError(known, key) : NULL;
-		Py_XINCREF(value);
-		if (!value && !PyErr_Occurred()) {
-			value = cell(table, column, row, texts);
-			if (value && key && PyDict_SetItem(known, key, value) < 0)
-				Py_CLEAR(value);
-		}
-		Py_XDECREF(key);
+	known_cells known = {.all = PyDict_New()};
+	PyObject *list = PyList_New((Py_ssize_t)rows), *texts = PyDict_New();
+	for (size_t row = 0; list && known.all && texts && row < rows; row++) {
+		PyObject *value = make_cell(&known, table, column, row, texts);
 		if (!value)
 			Py_CLEAR(list);
 		else
 			PyList_SET_ITEM(list, (Py_ssize_t)row, value);
 	}
-	if (!known || !texts)
+	if (!known.all || !texts)
 		Py_CLEAR(list);
-	Py_XDECREF(known);
+	Py_XDECREF(known.all);
 	Py_XDECREF(texts);
 	if (collects)
 		PyGC_Enable();

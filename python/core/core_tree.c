@@ -354,6 +354,18 @@ static PyObject *all_gpu_events(core_tree *self, PyObject *args)
 	return list;
 }
 
+static PyObject *any_gpu_event(core_tree *self, PyObject *args)
+{
+	int linked_only;
+	if (!PyArg_ParseTuple(args, "p:any_gpu_event", &linked_only) || !core_tree_built(self))
+		return NULL;
+	const tl_events *events = core_tree_events(self);
+	tl_row row = 0, n = (tl_row)tl_events_count(events);
+	while (row < n && !(tl_event_is_gpu(events, row) && (!linked_only || tl_tree_is_linked(self->tree, row))))
+		row++;
+	return PyBool_FromLong(row < n);
+}
+
 /* ---- single relatives ---- */
 
 static PyObject *relative(core_tree *self, PyObject *event, tl_row (*get)(const tl_tree *, tl_row))
@@ -687,6 +699,8 @@ static PyMethodDef methods[] = {
 	{"operation_roots", (PyCFunction)operation_roots, METH_NOARGS,
 	 "operation_roots()\n--\n\nUIDs of operations without an operation above, by start."},
 	{"unlinked", (PyCFunction)unlinked, METH_NOARGS, "unlinked()\n--\n\nUIDs of GPU events without a launch."},
+	{"any_gpu_event", (PyCFunction)any_gpu_event, METH_VARARGS,
+	 "any_gpu_event(linked_only)\n--\n\nWhether all_gpu_events has any."},
 	{"all_gpu_events", (PyCFunction)all_gpu_events, METH_VARARGS,
 	 "all_gpu_events(linked_only)\n--\n\nUIDs of kernels, copies and memsets."},
 	{"names", (PyCFunction)names, METH_NOARGS, "names()\n--\n\nName -> UIDs of its nodes, as a dict."},

@@ -199,12 +199,11 @@ class TreePerfAnalyzer:
         With a threshold (µs) gaps below it are ``micro_idle_time``, the others ``macro_idle_time``. ``gpu_pid`` takes
         the GPU events of that pid only. ValueError when there is no GPU event."""
         native = self._native()
-        uids = self._timeline_uids()
-        if not uids and not self.detect_recompute:
+        if not self.detect_recompute and not self.tree._sealed().any_gpu_event(not self.include_unlinked_kernels):
             raise ValueError("No GPU events found in the trace")
         if gpu_pid is None and self.GPUEventAnalyser is GPUEventAnalyser:
             return frame(native.timeline(micro_idle_thresh_us))
-        events = [self.tree.get_UID2event(uid) for uid in uids]
+        events = [self.tree.get_UID2event(uid) for uid in self._timeline_uids()]
         return self.GPUEventAnalyser(events).get_breakdown_df(micro_idle_thresh_us, gpu_pid)
 
     # ---- kernels below an event ----
