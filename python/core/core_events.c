@@ -72,7 +72,8 @@ static int find(core_events *self, PyObject *object, tl_row *row)
 {
 	if (Py_IS_TYPE(object, &core_event_type)) {
 		*row = ((core_event *)object)->row;
-		return ((core_event *)object)->tree == self->tree;
+		/* one that was added before the tree was built anew is there no more */
+		return ((core_event *)object)->tree == self->tree && *row < core_tree_count(self->tree);
 	}
 	if (!PyDict_Check(object))
 		return 0;
