@@ -18,8 +18,14 @@ static size_t put_character(tl_buf *out, const char *text, size_t n)
 
 void tl__terminal_put(tl_buf *out, const char *text, size_t n)
 {
-	for (size_t i = 0; i < n;)
-		i += put_character(out, text + i, n - i);
+	for (size_t i = 0, run; i < n; i += run) {
+		for (run = 0; i + run < n && text[i + run] >= ' ' && text[i + run] < 0x7f;) /* nearly all */
+			run++;
+		if (run)
+			tl__buf_put(out, text + i, run);
+		else
+			run = put_character(out, text + i, n - i);
+	}
 }
 
 size_t tl__terminal_put_cut(tl_buf *out, const char *text, size_t n, size_t room)
