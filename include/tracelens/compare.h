@@ -35,6 +35,7 @@ typedef struct tl_diff_options {
 	 * comment. A `*` at the end of both stands for an equal rest. NULL: none.
 	 */
 	const char *twins;
+	bool single_thread; /**< tl_diff_write on the calling thread alone */
 } tl_diff_options;
 
 /**

@@ -236,24 +236,50 @@ static void print_coverage(const tl_diff_totals *t)
 	printf("\n");
 }
 
-static int print_result(const cli_session *s, const tl_diff *diff)
+/* The largest differences, found while the files are written. */
+typedef struct largest_differences {
+	const tl_diff *diff;
+	tl_table *table;
+	int code;
+	tl_error err;
+} largest_differences;
+
+static void *find_largest(void *user)
+{
+	largest_differences *l = user;
+	l->code = tl_diff_largest(&l->table, l->diff, &l->err);
+	return NULL;
+}
+
+static int print_result(const cli_session *s, const tl_diff *diff, largest_differences *largest)
 {
 	static const tl_text_column columns[] = {{"lowest_common_ancestor_name", "Largest differences of GPU time", 0},
 						 {"count", "count", 0},
 						 {"kernel_time_trace1", "baseline \xc2\xb5s", 3},
 						 {"kernel_time_trace2", "variant \xc2\xb5s", 3},
 						 {"delta", "difference \xc2\xb5s", 3}};
-	tl_error err = TL_ERROR_INIT;
 	tl_diff_totals totals;
-	tl_table *largest;
-	if (tl_diff_largest(&largest, diff, &err) < 0)
-		return cli_complain(&err, CLI_FAILED);
+	if (largest->code < 0)
+		return cli_complain(&largest->err, CLI_FAILED);
 	tl_diff_get_totals(diff, &totals);
 	if (s->format == CLI_FORMAT_TEXT)
 		print_coverage(&totals);
-	int status = cli_print_table(s, largest, columns, 5, (size_t)cli_number(s->args, "top", 10));
-	tl_table_free(largest);
-	return status;
+	return cli_print_table(s, largest->table, columns, 5, (size_t)cli_number(s->args, "top", 10));
+}
+
+/* Writes the files and finds the largest differences, side by side. The table is the caller's in any case. */
+static int write_and_find(const cli_session *s, const char *folder, largest_differences *largest)
+{
+	tl_error err = TL_ERROR_INIT;
+	pthread_t other;
+	bool threaded = folder && !cli_has(s->args, "single-thread") &&
+			pthread_create(&other, NULL, find_largest, largest) == 0;
+	int code = folder ? tl_diff_write(largest->diff, folder, cli_has(s->args, "prune_non_gpu"), &err) : 0;
+	if (threaded)
+		pthread_join(other, NULL);
+	else
+		find_largest(largest);
+	return code < 0 ? cli_complain(&err, CLI_FAILED) : CLI_OK;
 }
 
 static int compare(const cli_session side[2], const char *twins)
@@ -262,7 +288,8 @@ static int compare(const cli_session side[2], const char *twins)
 	tl_error err = TL_ERROR_INIT;
 	tl_diff *diff;
 	const char *folder = cli_text(s->args, "output", NULL);
-	int code = tl_diff_new(&diff, side[0].tree, side[1].tree, &(tl_diff_options){.twins = twins}, &err);
+	tl_diff_options o = {.twins = twins, .single_thread = cli_has(s->args, "single-thread")};
+	int code = tl_diff_new(&diff, side[0].tree, side[1].tree, &o, &err);
 	if (code < 0)
 		return cli_complain(&err, code == TL_EINVAL ? CLI_USAGE : CLI_FAILED);
 	int status = CLI_OK;
@@ -270,10 +297,12 @@ static int compare(const cli_session side[2], const char *twins)
 		cli_say("interrupted");
 		status = CLI_INTERRUPTED;
 	}
-	if (status == CLI_OK && folder && tl_diff_write(diff, folder, cli_has(s->args, "prune_non_gpu"), &err) < 0)
-		status = cli_complain(&err, CLI_FAILED);
+	largest_differences largest = {.diff = diff, .err = TL_ERROR_INIT};
 	if (status == CLI_OK)
-		status = print_result(s, diff);
+		status = write_and_find(s, folder, &largest);
+	if (status == CLI_OK)
+		status = print_result(s, diff, &largest);
+	tl_table_free(largest.table);
 	for (int i = 0; i < 2 && status == CLI_OK && !s->quiet; i++)
 		status = say_findings(&side[i]);
 	if (status == CLI_OK && folder && !s->quiet)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The merged tree as text, and all of a comparison as files. */
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "compare/diff_rows.h"
 #include "io/staging.h"
 #include "table/csv.h"
+#include "util/aside.h"
 #include "util/terminal.h"
 
 #define LAST "\xe2\x94\x94\xe2\x94\x80\xe2\x94\x80 "   /* └── */
@@ -257,6 +257,7 @@ static const char *const file_names[FILES] = {
 typedef struct places {
 	tl_staging staging;
 	char *path[FILES], *shown[FILES];
+	bool threaded; /* two threads may write */
 } places;
 
 static int places_open(places *p, const char *folder, tl_error *err)
@@ -315,11 +316,11 @@ static int write_tables(const places *p, const tl_diff_rows *r, tl_error *err)
 	tl_table *stats = NULL, *summary = NULL, *map = NULL;
 	int code = tl__diff_stats(&stats, r, err);
 	if (code == 0)
-		code = tl__table_write_csv(stats, p->path[STATS], p->shown[STATS], err);
+		code = tl__table_write_csv(stats, p->path[STATS], p->shown[STATS], p->threaded, err);
 	if (code == 0)
 		code = tl__diff_unique_args(&summary, r, err);
 	if (code == 0)
-		code = tl__table_write_csv(summary, p->path[SUMMARY], p->shown[SUMMARY], err);
+		code = tl__table_write_csv(summary, p->path[SUMMARY], p->shown[SUMMARY], p->threaded, err);
 	if (code == 0)
 		code = tl__diff_op_map(&map, r, summary, err);
 	if (code == 0)
@@ -351,11 +352,10 @@ static int write_tree(tree_writer *w)
 	return code;
 }
 
-static void *write_tree_beside(void *user)
+static void write_tree_beside(void *user)
 {
 	tree_writer *w = user;
 	w->code = write_tree(w);
-	return NULL;
 }
 
 static int write_rows(const tl_diff *diff, const places *p, tl_error *err)
@@ -373,13 +373,10 @@ enum { MANY = 100000 };
 static int write_files(const tl_diff *diff, const places *p, bool prune_non_gpu, tl_error *err)
 {
 	tree_writer w = {.diff = diff, .places = p, .prune = prune_non_gpu, .err = TL_ERROR_INIT};
-	pthread_t thread;
-	bool threaded = diff->n >= MANY && pthread_create(&thread, NULL, write_tree_beside, &w) == 0;
-	if (!threaded)
-		write_tree_beside(&w);
-	int code = threaded || w.code == 0 ? write_rows(diff, p, err) : w.code;
-	if (threaded)
-		pthread_join(thread, NULL);
+	tl_aside aside;
+	tl__aside_start(&aside, write_tree_beside, &w, p->threaded);
+	int code = write_rows(diff, p, err);
+	tl__aside_finish(&aside);
 	if (w.code == 0)
 		return code;
 	if (err)
@@ -389,7 +386,7 @@ static int write_files(const tl_diff *diff, const places *p, bool prune_non_gpu,
 
 int tl_diff_write(const tl_diff *diff, const char *name, bool prune_non_gpu, tl_error *err)
 {
-	places p = {0};
+	places p = {.threaded = diff->n >= MANY && !diff->single_thread};
 	int code = places_open(&p, name, err);
 	if (code == 0)
 		code = write_files(diff, &p, prune_non_gpu, err);

@@ -497,6 +497,7 @@ int tl_diff_new(tl_diff **out, const tl_tree *baseline, const tl_tree *variant, 
 	if (code == 0) {
 		m.d->tree[0] = baseline;
 		m.d->tree[1] = variant;
+		m.d->single_thread = options && options->single_thread;
 		code = make(&m, &twins);
 	}
 	for (int s = 0; s < 2; s++)

@@ -21,6 +21,7 @@ struct tl_diff {
 	uint32_t *node_of[2];     /* of each node of a tree: its merged node, or TL_DIFF_NONE */
 	uint32_t *unlinked_of[2]; /* the same of each of tree->unlinked */
 	tl_diff_totals totals;
+	bool single_thread; /* as asked for */
 };
 
 #define TL_DIFF_NO_LAUNCH "(no launch in trace)"

@@ -43,7 +43,7 @@ int tl__stage_csv(tl_staging *staging, const tl_table *table, tl_error *err)
 	char *path = NULL, *shown = NULL;
 	int code = stage_name(&path, &shown, staging, table, err);
 	if (code == 0)
-		code = tl__table_write_csv(table, path, shown, err);
+		code = tl__table_write_csv(table, path, shown, false, err);
 	tl__free(path);
 	tl__free(shown);
 	return code;
@@ -68,7 +68,7 @@ static void write_sheets(void *user)
 	csv_files *f = w->files;
 	w->failed = SIZE_MAX;
 	for (size_t i; (i = f->next++) < f->report->sheets.n;)
-		if (tl__table_write_csv(f->report->sheets.v[i], f->path[i], f->shown[i], &w->err) < 0) {
+		if (tl__table_write_csv(f->report->sheets.v[i], f->path[i], f->shown[i], false, &w->err) < 0) {
 			w->failed = i;
 			f->next = f->report->sheets.n;
 		}

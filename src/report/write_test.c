@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "table/csv.h"
+
 typedef struct fixture {
 	char dir[64];
 	tl_report *report;
@@ -226,6 +228,35 @@ static void two_threads_write_what_one_writes(void **state)
 	tl_report_free(report);
 }
 
+/* A table of several pieces, the last of them not full: 0, 1, 2 ... in its rows. */
+static void two_threads_write_a_large_table(void **state)
+{
+	enum { ROWS = 30001 };
+	fixture *f = *state;
+	tl_table *table = tl__table_new("large", NULL, ROWS);
+	int64_t *values = malloc(ROWS * sizeof *values);
+	assert_non_null(table);
+	assert_non_null(values);
+	for (int row = 0; row < ROWS; row++)
+		values[row] = row;
+	add_ints(table, "row", values);
+	for (int threaded = 0; threaded < 2; threaded++) {
+		const char *path = path_in(f, threaded ? "two.csv" : "one.csv");
+		char line[64];
+		int64_t row = 0;
+		assert_int_equal(tl__table_write_csv(table, path, path, threaded, NULL), 0);
+		FILE *file = fopen(path, "r");
+		assert_non_null(file);
+		assert_string_equal(fgets(line, sizeof line, file), "row\n");
+		while (fgets(line, sizeof line, file))
+			assert_int_equal(strtoll(line, NULL, 10), row++);
+		assert_int_equal(row, ROWS);
+		fclose(file);
+	}
+	free(values);
+	tl_table_free(table);
+}
+
 static void a_full_disk_stops_two_threads(void **state)
 {
 	fixture *f = *state;
@@ -339,6 +370,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_full_disk_leaves_nothing_and_old_files_as_they_were, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(two_threads_write_what_one_writes, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(two_threads_write_a_large_table, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_full_disk_stops_two_threads, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(no_memory_is_an_error_and_leaves_nothing, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_sheet_longer_than_excel_holds_is_refused, set_up, tear_down),
