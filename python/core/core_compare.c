@@ -288,7 +288,8 @@ static PyMethodDef methods[] = {
 	 "notes()\n--\n\nWhat was left out, or stands in for something else."},
 	{"tags", (PyCFunction)tags, METH_NOARGS, "tags()\n--\n\nWhat the reports are called, the baseline first."},
 	{"largest", (PyCFunction)largest, METH_NOARGS,
-	 "largest()\n--\n\nTable of the largest differences of kernel time (ms); None where no sheet tells kernel times."},
+	 "largest()\n--\n\nTable of the largest differences of kernel time (ms); None where no sheet tells kernel "
+	 "times."},
 	{"write", (PyCFunction)write_files, METH_VARARGS,
 	 "write(xlsx_path, csv_dir)\n--\n\nWrites what is not None, all or nothing."},
 	{NULL, NULL, 0, NULL},
