@@ -251,7 +251,7 @@ static void *find_largest(void *user)
 	return NULL;
 }
 
-static int print_result(const cli_session *s, const tl_diff *diff, largest_differences *largest)
+static int print_result(const cli_session *s, const largest_differences *largest)
 {
 	static const tl_text_column columns[] = {{"lowest_common_ancestor_name", "Largest differences of GPU time", 0},
 						 {"count", "count", 0},
@@ -261,7 +261,7 @@ static int print_result(const cli_session *s, const tl_diff *diff, largest_diffe
 	tl_diff_totals totals;
 	if (largest->code < 0)
 		return cli_complain(&largest->err, CLI_FAILED);
-	tl_diff_get_totals(diff, &totals);
+	tl_diff_get_totals(largest->diff, &totals);
 	if (s->format == CLI_FORMAT_TEXT)
 		print_coverage(&totals);
 	return cli_print_table(s, largest->table, columns, 5, (size_t)cli_number(s->args, "top", 10));
@@ -301,7 +301,7 @@ static int compare(const cli_session side[2], const char *twins)
 	if (status == CLI_OK)
 		status = write_and_find(s, folder, &largest);
 	if (status == CLI_OK)
-		status = print_result(s, diff, &largest);
+		status = print_result(s, &largest);
 	tl_table_free(largest.table);
 	for (int i = 0; i < 2 && status == CLI_OK && !s->quiet; i++)
 		status = say_findings(&side[i]);

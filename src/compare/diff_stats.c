@@ -461,46 +461,44 @@ int tl__diff_largest(tl_table **out, const tl_diff_rows *r, tl_error *err)
 
 /* ---- public ---- */
 
-int tl_diff_stats(tl_table **out, const tl_diff *diff, tl_error *err)
+/* One table of the rows of a comparison. */
+static int table_of(tl_table **out, const tl_diff *diff,
+		    int (*make_table)(tl_table **, const tl_diff_rows *, tl_error *), tl_error *err)
 {
 	tl_diff_rows r;
 	*out = NULL;
 	TL_TRY(tl__diff_rows_new(&r, diff, err));
-	int code = tl__diff_stats(out, &r, err);
+	int code = make_table(out, &r, err);
 	tl__diff_rows_free(&r);
 	return code;
+}
+
+static int summarised_op_map(tl_table **out, const tl_diff_rows *r, tl_error *err)
+{
+	tl_table *summary = NULL;
+	int code = tl__diff_unique_args(&summary, r, err);
+	if (code == 0)
+		code = tl__diff_op_map(out, r, summary, err);
+	tl_table_free(summary);
+	return code;
+}
+
+int tl_diff_stats(tl_table **out, const tl_diff *diff, tl_error *err)
+{
+	return table_of(out, diff, tl__diff_stats, err);
 }
 
 int tl_diff_stats_unique_args(tl_table **out, const tl_diff *diff, tl_error *err)
 {
-	tl_diff_rows r;
-	*out = NULL;
-	TL_TRY(tl__diff_rows_new(&r, diff, err));
-	int code = tl__diff_unique_args(out, &r, err);
-	tl__diff_rows_free(&r);
-	return code;
+	return table_of(out, diff, tl__diff_unique_args, err);
 }
 
 int tl_diff_op_map(tl_table **out, const tl_diff *diff, tl_error *err)
 {
-	tl_diff_rows r;
-	tl_table *summary = NULL;
-	*out = NULL;
-	TL_TRY(tl__diff_rows_new(&r, diff, err));
-	int code = tl__diff_unique_args(&summary, &r, err);
-	if (code == 0)
-		code = tl__diff_op_map(out, &r, summary, err);
-	tl_table_free(summary);
-	tl__diff_rows_free(&r);
-	return code;
+	return table_of(out, diff, summarised_op_map, err);
 }
 
 int tl_diff_largest(tl_table **out, const tl_diff *diff, tl_error *err)
 {
-	tl_diff_rows r;
-	*out = NULL;
-	TL_TRY(tl__diff_rows_new(&r, diff, err));
-	int code = tl__diff_largest(out, &r, err);
-	tl__diff_rows_free(&r);
-	return code;
+	return table_of(out, diff, tl__diff_largest, err);
 }

@@ -386,9 +386,27 @@ static void unit_in_doubt(void **state)
 	tl_trace_free(trace);
 }
 
+/* Of 1 to 16 digits, whatever stands behind them. */
+static void digits_at_once(void **state)
+{
+	static const char text[] = "9081726354019283";
+	uint64_t value = 0;
+	(void)state;
+	for (unsigned n = 1; n <= 16; n++) {
+		char room[32];
+		value = value * 10 + (uint64_t)(text[n - 1] - '0');
+		for (int behind = 0; behind < 256; behind += 51) {
+			memset(room, behind, sizeof room);
+			memcpy(room, text, n);
+			assert_int_equal(tl__digits(room, n), value);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(digits_at_once),
 		cmocka_unit_test(decimals),
 		cmocka_unit_test(equal_ends_are_equal),
 		cmocka_unit_test(the_base_changes_nothing),
