@@ -98,22 +98,13 @@ static int read_file(tl_buf *out, const char *path, tl_error *err)
 	FILE *file = fopen(path, "rb");
 	if (!file)
 		return tl__fail(err, TL_EIO, "%.240s: cannot open the extension file: %s", path, strerror(errno));
-	int code = 0;
-	for (size_t got = 1; got > 0 && code == 0;) {
-		char *to = tl__buf_reserve(out, 65536);
-		if (!to) {
-			code = tl__nomem(err);
-			break;
-		}
-		got = fread(to, 1, 65536, file);
-		out->n += got;
-		if (ferror(file))
-			code = tl__fail(err, TL_EIO, "%.240s: cannot read the extension file: %s", path,
-					strerror(errno));
-		else if (out->n > MAX_FILE)
-			code = tl__fail(err, TL_ELIMIT, "%.240s: an extension file has at most %d MB", path,
-					MAX_FILE >> 20);
-	}
+	int code = tl__buf_read(out, file, MAX_FILE);
+	if (code == TL_ENOMEM)
+		code = tl__nomem(err);
+	else if (code == TL_EIO)
+		code = tl__fail(err, code, "%.240s: cannot read the extension file: %s", path, strerror(errno));
+	else if (code == TL_ELIMIT)
+		code = tl__fail(err, code, "%.240s: an extension file has at most %d MB", path, MAX_FILE >> 20);
 	(void)fclose(file);
 	return code;
 }

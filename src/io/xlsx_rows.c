@@ -290,29 +290,15 @@ int tl__xlsx_spool_table(tl_xlsx_rows *out, tl_xlsx_spool *s, const tl_table *ta
 
 /* ---- joining ---- */
 
-/* A whole file; zip_source_buffer frees it with free(). */
-static int read_whole(void **out, size_t *n, const char *path, tl_error *err)
+static int read_whole(tl_buf *out, const char *path, tl_error *err)
 {
 	FILE *file = fopen(path, "rb");
-	tl_buf text = {0};
-	size_t got = 1;
-	while (file && got) {
-		char *room = tl__buf_reserve(&text, BLOCK);
-		if (!room)
-			break;
-		got = fread(room, 1, BLOCK, file);
-		text.n += got;
-	}
-	bool failed = !file || ferror(file);
+	int code = file ? tl__buf_read(out, file, SIZE_MAX) : TL_EIO, reason = errno;
 	if (file)
 		fclose(file);
-	if (!failed && !text.failed) {
-		*out = text.v;
-		*n = text.n;
-		return 0;
-	}
-	tl__buf_free(&text);
-	return failed ? tl__fail(err, TL_EIO, "cannot read the workbook back: %s", strerror(errno)) : tl__nomem(err);
+	if (code == TL_EIO)
+		return tl__fail(err, code, "cannot read the workbook back: %s", strerror(reason));
+	return code < 0 ? tl__nomem(err) : 0;
 }
 
 static int read_part(tl_buf *out, zip_t *archive, zip_uint64_t index, tl_error *err)
@@ -444,9 +430,9 @@ static int put_parts(joiner *j, zip_t *archive, const tl_xlsx_rows *rows, size_t
 }
 
 /* Opens the workbook that is at hand as `data`, and the same file for writing. */
-static int join_parts(joiner *j, const char *path, void *data, size_t size, const tl_xlsx_rows *rows, size_t n)
+static int join_parts(joiner *j, const char *path, const tl_buf *data, const tl_xlsx_rows *rows, size_t n)
 {
-	zip_source_t *source = zip_source_buffer_create(data, size, 0, NULL);
+	zip_source_t *source = zip_source_buffer_create(data->v, data->n, 0, NULL);
 	zip_t *archive = source ? zip_open_from_source(source, ZIP_RDONLY, NULL) : NULL;
 	if (!archive) {
 		zip_source_free(source);
@@ -471,14 +457,17 @@ static int join_parts(joiner *j, const char *path, void *data, size_t size, cons
 int tl__xlsx_put_rows(const char *path, tl_xlsx_spool *spool, const tl_xlsx_rows *rows, size_t n, tl_error *err)
 {
 	joiner j = {.spool = spool, .err = err};
-	void *data = NULL;
-	size_t size = 0;
+	tl_buf data = {0};
 	if (fflush(spool->file) != 0)
 		return no_room(err, errno);
-	TL_TRY(read_whole(&data, &size, path, err));
+	int code = read_whole(&data, path, err);
+	if (code < 0) {
+		tl__buf_free(&data);
+		return code;
+	}
 	j.scratch = open_memstream(&j.memory, &j.packed);
 	j.packer = j.scratch ? tl__packer_new(j.scratch) : NULL;
-	int code = j.packer ? join_parts(&j, path, data, size, rows, n) : tl__nomem(err);
+	code = j.packer ? join_parts(&j, path, &data, rows, n) : tl__nomem(err);
 	tl__packer_free(j.packer);
 	if (j.scratch)
 		fclose(j.scratch);
@@ -486,6 +475,6 @@ int tl__xlsx_put_rows(const char *path, tl_xlsx_spool *spool, const tl_xlsx_rows
 	tl__zip_free(&j.zip);
 	tl__buf_free(&j.part);
 	tl__buf_free(&j.head);
-	tl__free(data);
+	tl__buf_free(&data);
 	return code;
 }

@@ -209,23 +209,13 @@ static int read_file(tl_buf *out, const char *path, tl_error *err)
 	FILE *f = fopen(path, "rb");
 	if (!f)
 		return tl__fail(err, TL_EIO, "cannot open: %s", strerror(errno));
-	int code = 0;
-	while (code == 0) {
-		char *room = tl__buf_reserve(out, 4096);
-		if (!room) {
-			code = tl__nomem(err);
-			break;
-		}
-		size_t n = fread(room, 1, 4096, f);
-		out->n += n;
-		if (n < 4096) {
-			if (ferror(f))
-				code = tl__fail(err, TL_EIO, "cannot read: %s", strerror(errno));
-			break;
-		}
-		if (out->n > MAX_FILE)
-			code = tl__fail(err, TL_EFORMAT, "too long for a file that describes a GPU");
-	}
+	int code = tl__buf_read(out, f, MAX_FILE);
+	if (code == TL_ENOMEM)
+		code = tl__nomem(err);
+	else if (code == TL_EIO)
+		code = tl__fail(err, code, "cannot read: %s", strerror(errno));
+	else if (code == TL_ELIMIT)
+		code = tl__fail(err, TL_EFORMAT, "too long for a file that describes a GPU");
 	fclose(f);
 	return code;
 }

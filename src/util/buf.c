@@ -94,3 +94,20 @@ void tl__buf_free(tl_buf *buf)
 	tl__free(buf->v);
 	*buf = (tl_buf){0};
 }
+
+int tl__buf_read(tl_buf *buf, FILE *file, size_t most)
+{
+	enum { PIECE = 64 << 10 };
+	for (size_t got = 1; got;) {
+		char *to = tl__buf_reserve(buf, PIECE);
+		if (!to)
+			return TL_ENOMEM;
+		got = fread(to, 1, PIECE, file);
+		buf->n += got;
+		if (ferror(file))
+			return TL_EIO;
+		if (buf->n > most)
+			return TL_ELIMIT;
+	}
+	return 0;
+}

@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "tracelens/common.h"
 
@@ -35,5 +36,7 @@ void tl__buf_clear(tl_buf *buf); /* keeps the memory */
  * it. */
 int tl__buf_send(tl_buf *buf, tl_write_fn write, void *user);
 void tl__buf_free(tl_buf *buf);
+/** Appends the rest of a file. 0, TL_EIO (see errno), TL_ENOMEM, TL_ELIMIT (more than `most` bytes in the buffer). */
+int tl__buf_read(tl_buf *buf, FILE *file, size_t most);
 
 #endif
