@@ -84,7 +84,7 @@ bench: all ## measure speed and memory; REFERENCE_CMD and REFERENCE_DIFF_CMD add
 lint: all ## formatting and static analysis
 	@clang-format --dry-run -Werror $(SOURCES)
 	@printf '%s\n' $(filter-out %_test.c,$(filter src/%.c,$(SOURCES))) | \
-		xargs -P "$$(nproc)" -n 4 clang-tidy -p $(BUILD) --quiet 2>/dev/null
+		xargs -P "$$(nproc)" -n 1 clang-tidy -p $(BUILD) --quiet 2>/dev/null
 	@echo "lint: clean"
 
 format: ## format the C sources in place
