@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "compare/inline_diff.h"
 #include "report/report.h"
 #include "table/csv.h"
 #include "util/aside.h"
@@ -163,10 +164,40 @@ int tl__stage_workbook(tl_staging *staging, const tl_xlsx_book *book, const char
 	return code;
 }
 
+/*
+ * Differences to the trace compared with are coloured as in a comparison of reports: green where the trace of the
+ * report is the faster one. *out is NULL for sheets without such a column.
+ */
+static int mark_deltas(uint8_t **out, const tl_table *table, tl_error *err)
+{
+	ptrdiff_t column = tl_table_find_column(table, TL_INLINE_DELTA);
+	*out = column < 0 ? NULL : tl__calloc(tl_table_columns(table), 1);
+	if (column >= 0 && !*out)
+		return tl__nomem(err);
+	if (column >= 0)
+		(*out)[column] = TL_XLSX_MORE_IS_BETTER;
+	return 0;
+}
+
+static int fill_sheets(tl_xlsx_sheet *out, uint8_t **marks, const tl_report *report, tl_error *err)
+{
+	for (size_t i = 0; i < report->sheets.n; i++) {
+		const tl_table *table = report->sheets.v[i];
+		TL_TRY(mark_deltas(&marks[i], table, err));
+		out[i] = (tl_xlsx_sheet){
+			.table = table,
+			.description = tl_report_describe(tl_table_name(table)),
+			.marks = marks[i],
+		};
+	}
+	return 0;
+}
+
 int tl__report_stage_xlsx(tl_staging *staging, const tl_report *report, const char *path,
 			  const tl_report_heading *heading, tl_error *err)
 {
 	tl_report_comparison compared;
+	size_t n = report->sheets.n;
 	tl_xlsx_line lines[4] = {
 		{"Trace", text_or_empty(heading->trace)},
 		{"Options", *text_or_empty(heading->command) ? heading->command : "defaults"},
@@ -176,16 +207,16 @@ int tl__report_stage_xlsx(tl_staging *staging, const tl_report *report, const ch
 		lines[n_lines++] = (tl_xlsx_line){"Roofline", report->roofline};
 	if (tl_report_get_comparison(&compared, report))
 		lines[n_lines++] = (tl_xlsx_line){"Compared with (trace2)", compared.path};
-	tl_xlsx_sheet *sheets = tl__calloc(report->sheets.n + 1, sizeof *sheets);
-	if (!sheets)
-		return tl__nomem(err);
-	for (size_t i = 0; i < report->sheets.n; i++)
-		sheets[i] = (tl_xlsx_sheet){
-			.table = report->sheets.v[i],
-			.description = tl_report_describe(tl_table_name(report->sheets.v[i])),
-		};
-	tl_xlsx_book book = {.lines = lines, .n_lines = n_lines, .sheets = sheets, .n_sheets = report->sheets.n};
-	int code = tl__stage_workbook(staging, &book, path, err);
+	tl_xlsx_sheet *sheets = tl__calloc(n + 1, sizeof *sheets);
+	uint8_t **marks = tl__calloc(n + 1, sizeof *marks);
+	int code = sheets && marks ? fill_sheets(sheets, marks, report, err) : tl__nomem(err);
+	if (code == 0) {
+		tl_xlsx_book book = {.lines = lines, .n_lines = n_lines, .sheets = sheets, .n_sheets = n};
+		code = tl__stage_workbook(staging, &book, path, err);
+	}
+	for (size_t i = 0; i < n && marks; i++)
+		tl__free(marks[i]);
+	tl__free(marks);
 	tl__free(sheets);
 	return code;
 }

@@ -8,6 +8,7 @@ import csv
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -142,6 +143,23 @@ class Tables(Case):
         self.assertIn("there.json", first)
         # and the comparison of reports reads such a workbook
         self.run_it("here.json", "r.xlsx", "--names", "a", "b", "-o", "c.xlsx", command="compare")
+
+    def test_deltas_are_coloured_in_the_workbook(self):
+        rows = self.compare(self.trace(), self.trace(variant, "there.json"), "--output_xlsx_path", "r.xlsx")
+        with zipfile.ZipFile(self.path("r.xlsx")) as book:
+            names = re.findall('<sheet name="([^"]*)"', book.read("xl/workbook.xml").decode())
+            sheets = {name: book.read(f"xl/worksheets/sheet{i}.xml").decode() for i, name in enumerate(names, 1)}
+        scales = {name: re.findall("<conditionalFormatting.*?</conditionalFormatting>", text)
+                  for name, text in sheets.items() if "<conditionalFormatting" in text}
+        self.assertEqual(list(scales), ["unified_perf_summary"])
+        self.assertEqual(len(scales["unified_perf_summary"]), 1)
+        scale = scales["unified_perf_summary"][0]
+        column = list(rows[0]).index(DELTA)
+        letter = ("A" if column >= 26 else "") + chr(ord("A") + column % 26)
+        self.assertEqual(re.findall('sqref="([^"]*)"', scale), [f"{letter}2:{letter}{len(rows) + 1}"])
+        # aten::mm takes 22 µs less in trace2, so this trace is the slower one there: red
+        self.assertEqual(re.findall('val="([^"]*)"', scale), ["-22", "0", "22"])
+        self.assertEqual(re.findall('rgb="FF([^"]*)"', scale), ["F8696B", "FFFFFF", "63BE7B"])
 
     def test_summary(self):
         self.compare(self.trace(), self.trace(variant, "there.json"))
