@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "compare/tracediff.h"
+#include "util/aside.h"
 
 /* Beyond this many threads they are paired in order of their first event. */
 enum { MOST_THREADS = 64 };
@@ -14,7 +15,7 @@ typedef struct thread {
 	uint32_t track;
 	uint32_t mate; /* index of the thread of the other side, or NONE */
 	TL_VEC(tl_pos) roots;
-	TL_VEC(uint64_t) names; /* of the roots, sorted */
+	tl_map names; /* how often each name of a root occurs */
 } thread;
 typedef TL_VEC(thread) threads;
 
@@ -24,49 +25,62 @@ static void free_threads(threads *v)
 {
 	for (size_t i = 0; i < v->n; i++) {
 		TL_VEC_FREE(&v->v[i].roots);
-		TL_VEC_FREE(&v->v[i].names);
+		tl__map_free(&v->v[i].names);
 	}
 	TL_VEC_FREE(v);
 }
 
-static int compare_names(const void *a, const void *b)
+/* The thread of a track. Roots of one thread follow each other: it mostly is the last one that was asked for. */
+static int find_thread(threads *out, tl_map *index, uint32_t track, uint32_t *last)
 {
-	const uint64_t *x = a, *y = b;
-	return (*x > *y) - (*x < *y);
+	if (*last < out->n && out->v[*last].track == track)
+		return 0;
+	*last = tl__map_get_or_set(index, track, (uint32_t)out->n);
+	if (*last == TL_MAP_NONE)
+		return TL_ENOMEM;
+	return *last == out->n ? TL_VEC_PUSH(out, ((thread){.track = track, .mate = NONE})) : 0;
 }
 
-static int find_threads(threads *out, const tl_diff_nodes *d)
+static int add_root(thread *t, tl_pos pos, uint64_t name)
 {
-	const tl_tree *t = d->tree;
+	uint32_t had = tl__map_get(&t->names, name);
+	TL_TRY(TL_VEC_PUSH(&t->roots, pos));
+	return tl__map_set(&t->names, name, had == TL_MAP_NONE ? 1 : had + 1);
+}
+
+/* The threads of one side; they are found by a thread of their own. */
+typedef struct search {
+	const tl_diff_nodes *nodes;
+	threads found;
+	int code;
+} search;
+
+static void find_threads(void *user)
+{
+	search *s = user;
+	const tl_tree *t = s->nodes->tree;
+	threads found = {0};
 	tl_map index = {0};
-	int code = 0;
-	for (tl_pos pos = 0; pos < t->n && code == 0; pos = t->end[pos]) {
-		uint32_t track = t->store->track[t->row[pos]];
-		uint32_t i = tl__map_get_or_set(&index, track, (uint32_t)out->n);
-		if (i == TL_MAP_NONE)
-			code = TL_ENOMEM;
-		if (code == 0 && i == out->n)
-			code = TL_VEC_PUSH(out, ((thread){.track = track, .mate = NONE}));
-		if (code == 0)
-			code = TL_VEC_PUSH(&out->v[i].roots, pos);
-		if (code == 0)
-			code = TL_VEC_PUSH(&out->v[i].names, tl__diff_name(d, pos));
+	uint32_t i = NONE;
+	for (tl_pos pos = 0; pos < t->n && s->code == 0; pos = t->end[pos]) {
+		s->code = find_thread(&found, &index, t->store->track[t->row[pos]], &i);
+		if (s->code == 0)
+			s->code = add_root(&found.v[i], pos, tl__diff_name(s->nodes, pos));
 	}
 	tl__map_free(&index);
-	for (size_t i = 0; i < out->n && code == 0; i++)
-		qsort(out->v[i].names.v, out->v[i].names.n, sizeof *out->v[i].names.v, compare_names);
-	return code;
+	s->found = found;
 }
 
 /* Number of names that both have, each as often as in both. */
 static size_t common_names(const thread *a, const thread *b)
 {
 	size_t n = 0;
-	for (size_t i = 0, j = 0; i < a->names.n && j < b->names.n;) {
-		uint64_t x = a->names.v[i], y = b->names.v[j];
-		n += x == y;
-		i += x <= y;
-		j += y <= x;
+	for (size_t i = 0; i <= a->names.mask; i++) {
+		uint32_t of_a = a->names.values[i], of_b;
+		if (of_a == TL_MAP_NONE)
+			continue;
+		of_b = tl__map_get(&b->names, a->names.keys[i]);
+		n += of_b == TL_MAP_NONE ? 0 : of_a < of_b ? of_a : of_b;
 	}
 	return n;
 }
@@ -125,8 +139,9 @@ typedef struct couple {
 static uint64_t sum_of_names(const thread *t)
 {
 	uint64_t sum = 0;
-	for (size_t i = 0; i < t->names.n; i++)
-		sum += t->names.v[i];
+	for (size_t i = 0; i <= t->names.mask; i++)
+		if (t->names.values[i] != TL_MAP_NONE)
+			sum += t->names.keys[i] * t->names.values[i];
 	return sum;
 }
 
@@ -164,17 +179,20 @@ static int fill(tl_diff_lists *l, const threads *a, const threads *b)
 	return code;
 }
 
-int tl__diff_roots(tl_diff_lists *l)
+int tl__diff_roots(tl_diff_lists *l, bool threaded)
 {
-	threads a = {0}, b = {0};
-	int code = find_threads(&a, l->nodes[0]);
+	search side[2] = {{.nodes = l->nodes[0]}, {.nodes = l->nodes[1]}};
+	threads *a = &side[0].found, *b = &side[1].found;
+	tl_aside aside;
+	tl__aside_start(&aside, find_threads, &side[1], threaded);
+	find_threads(&side[0]);
+	tl__aside_finish(&aside);
+	int code = side[0].code < 0 ? side[0].code : side[1].code;
 	if (code == 0)
-		code = find_threads(&b, l->nodes[1]);
+		code = pair_threads(a, b);
 	if (code == 0)
-		code = pair_threads(&a, &b);
-	if (code == 0)
-		code = fill(l, &a, &b);
-	free_threads(&a);
-	free_threads(&b);
+		code = fill(l, a, b);
+	free_threads(a);
+	free_threads(b);
 	return code;
 }

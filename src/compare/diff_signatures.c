@@ -29,7 +29,6 @@ uint64_t tl__diff_plain_name(const tl_diff_nodes *d, tl_pos pos)
 	return tl__mix(d->hashes.plain[d->tree->store->name[row]], group_of(d->tree->store->kind[row]));
 }
 
-/* Exact name and arguments. */
 static uint64_t exact(tl_diff_nodes *d, tl_pos pos)
 {
 	const tl_op_args *args = tl__op_args(d->tree->store, d->tree->row[pos]);
@@ -43,7 +42,8 @@ static uint64_t exact(tl_diff_nodes *d, tl_pos pos)
 static void sign(tl_diff_nodes *d, tl_pos pos)
 {
 	const tl_tree *t = d->tree;
-	uint64_t structure = tl__diff_name(d, pos), kernels = tl__diff_plain_name(d, pos), whole = exact(d, pos);
+	uint64_t structure = tl__diff_name(d, pos), kernels = tl__diff_plain_name(d, pos),
+		 whole = d->exact[pos] = exact(d, pos);
 	for (tl_pos c = tl__tree_first_child(t, pos); c != TL_POS_NONE; c = tl__tree_next_sibling(t, c)) {
 		uint8_t kind = t->store->kind[t->row[c]];
 		whole = tl__mix(whole, d->whole[c]);
@@ -63,10 +63,11 @@ int tl__diff_nodes_new(tl_diff_nodes *out, const tl_tree *tree, const tl_twins *
 	uint64_t plain, common;
 	*out = (tl_diff_nodes){.tree = tree};
 	TL_TRY(tl__name_hashes_new(&out->hashes, tree->store->strings, twins));
+	out->exact = tl__malloc((tree->n + 1) * sizeof *out->exact);
 	out->structure = tl__malloc((tree->n + 1) * sizeof *out->structure);
 	out->kernels = tl__malloc((tree->n + 1) * sizeof *out->kernels);
 	out->whole = tl__malloc((tree->n + 1) * sizeof *out->whole);
-	if (!out->structure || !out->kernels || !out->whole)
+	if (!out->exact || !out->structure || !out->kernels || !out->whole)
 		return TL_ENOMEM;
 	for (tl_pos pos = 0; pos < tree->n; pos++)
 		TL_TRY(tl__hash_name(&out->hashes, tree->store->name[tree->row[pos]], &plain, &common));
@@ -79,10 +80,11 @@ int tl__diff_nodes_new(tl_diff_nodes *out, const tl_tree *tree, const tl_twins *
 
 void tl__diff_signatures_free(tl_diff_nodes *d)
 {
+	tl__free(d->exact);
 	tl__free(d->structure);
 	tl__free(d->kernels);
 	tl__free(d->whole);
-	d->structure = d->kernels = NULL;
+	d->exact = d->structure = d->kernels = NULL;
 	d->whole = NULL;
 }
 
@@ -92,7 +94,7 @@ void tl__diff_nodes_free(tl_diff_nodes *d)
 	tl__name_hashes_free(&d->hashes);
 }
 
-tl_align_item tl__diff_item(tl_diff_nodes *d, tl_pos pos)
+tl_align_item tl__diff_item(const tl_diff_nodes *d, tl_pos pos)
 {
-	return (tl_align_item){tl__diff_name(d, pos), d->structure[pos], d->kernels[pos], exact(d, pos)};
+	return (tl_align_item){tl__diff_name(d, pos), d->structure[pos], d->kernels[pos], d->exact[pos]};
 }

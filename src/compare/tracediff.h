@@ -40,6 +40,7 @@ bool tl__diff_is_operation(const tl_diff *diff, const tl_diff_node *node);
 typedef struct tl_diff_nodes {
 	const tl_tree *tree;
 	tl_name_hashes hashes;
+	uint64_t *exact;               /* its own exact name and arguments */
 	uint64_t *structure, *kernels; /* signatures; see diff_signatures.c */
 	uint32_t *whole;
 } tl_diff_nodes;
@@ -51,7 +52,7 @@ void tl__diff_signatures_free(tl_diff_nodes *nodes);
 uint64_t tl__diff_name(const tl_diff_nodes *nodes, tl_pos pos);
 /** The same by its exact name. */
 uint64_t tl__diff_plain_name(const tl_diff_nodes *nodes, tl_pos pos);
-tl_align_item tl__diff_item(tl_diff_nodes *nodes, tl_pos pos);
+tl_align_item tl__diff_item(const tl_diff_nodes *nodes, tl_pos pos);
 
 /** One of two sibling lists that are aligned. */
 typedef struct tl_diff_entry {
@@ -64,7 +65,7 @@ typedef struct tl_diff_entry {
 typedef TL_VEC(tl_diff_entry) tl_diff_list;
 
 typedef struct tl_diff_lists {
-	tl_diff_nodes *nodes[2];
+	const tl_diff_nodes *nodes[2];
 	uint8_t *through[2]; /* of tl_diff: what is looked through is marked */
 	tl_diff_list list[2];
 	tl_aligner aligner;
@@ -89,6 +90,14 @@ typedef struct tl_diff_gap {
 bool tl__diff_next_gap(const tl_diff_lists *lists, tl_diff_gap *gap, bool first);
 
 /** The root events of both trees, thread by thread, threads that are alike at equal places. */
-int tl__diff_roots(tl_diff_lists *lists);
+int tl__diff_roots(tl_diff_lists *lists, bool threaded);
+
+typedef TL_VEC(tl_diff_node) tl_diff_node_list;
+/**
+ * Appends the merged tree, but for GPU events without a launch, and says whether no pair changed its place. Fills
+ * partner, through and node_of of `diff`. `threaded`: on two threads, with the same result. TL_ELIMIT, TL_ENOMEM;
+ * `out` is the caller's in any case. diff_merge.c
+ */
+int tl__diff_merge(tl_diff_node_list *out, bool *in_order, tl_diff *diff, tl_diff_nodes nodes[2], bool threaded);
 
 #endif
