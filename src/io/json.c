@@ -234,7 +234,7 @@ static const char *scan_word(tl_json_scan *scan, const char *p, const char *word
 			scan->stop = p + i;
 			return NULL;
 		}
-	*token = (tl_json_token){p, (uint32_t)n, (uint8_t)type, 0};
+	*token = (tl_json_token){.p = p, .n = (uint32_t)n, .type = (uint8_t)type};
 	return p + n;
 }
 
@@ -266,7 +266,7 @@ const char *tl__json_scan_value(tl_json_scan *scan, const char *p, tl_json_token
 		uint8_t flags, type = *p == '{' ? TL_JSON_OBJECT : TL_JSON_ARRAY;
 		const char *end = tl__json_skip_nested(scan, p, &flags);
 		if (end)
-			*token = (tl_json_token){p, (uint32_t)(end - p), type, flags};
+			*token = (tl_json_token){.p = p, .n = (uint32_t)(end - p), .type = type, .flags = flags};
 		return end;
 	}
 	default:

@@ -41,14 +41,19 @@ enum tl_json_flags {
 	TL_JSON_BIG_INTEGER = 4, /* the number is an integer beyond 64 bits */
 	TL_JSON_COMPACT = 8,     /* the text is in its canonical spelling (tl__json_scan_compact) */
 	TL_JSON_ODD_NUMBER = 16, /* the number is not written as JSON writes them, but can be read: 007, 1., -.5 */
-	TL_JSON_NO_NUMBER = 32   /* what began like a number is none: 1e, 1-2 */
+	TL_JSON_NO_NUMBER = 32,  /* what began like a number is none: 1e, 1-2 */
+	TL_JSON_VALUE = 64       /* `value` is there, not `p` */
 };
 
 typedef struct tl_json_token {
-	const char *p;
+	union {
+		const char *p;
+		uint64_t value; /* of a number, without its point */
+	};
 	uint32_t n;
-	uint8_t type;  /* tl_json_type */
-	uint8_t flags; /* tl_json_flags */
+	uint8_t type;   /* tl_json_type */
+	uint8_t flags;  /* tl_json_flags */
+	uint16_t known; /* number of what came before and is known, 0: none (trace/kineto.h) */
 } tl_json_token;
 
 typedef struct tl_json_scan {
@@ -259,6 +264,7 @@ static inline const char *tl__json_scan_string(tl_json_scan *scan, const char *p
 	token->n = (uint32_t)(p - start);
 	token->type = TL_JSON_STRING;
 	token->flags = (uint8_t)(flags | (any_high ? TL_JSON_HIGH : 0));
+	token->known = 0;
 	return p + 1;
 }
 
@@ -275,16 +281,17 @@ uint8_t tl__json_number_flags(const char *p, size_t n);
 char *tl__json_put_odd_number(char *to, const char *p, size_t n);
 
 /**
- * The usual number: digits, perhaps with one point inside, up to 19 bytes, as JSON writes it. The place behind it; NULL
- * for all others, which tl__json_scan_number reads.
+ * The usual number: digits, perhaps with one point inside, up to 19 bytes, as JSON writes it; *whole: digits before the
+ * point. The place behind it; NULL for all others, which tl__json_scan_number reads.
  */
-static inline const char *tl__json_scan_plain_number(const char *p, tl_json_token *token)
+static inline const char *tl__json_scan_plain_number(const char *p, tl_json_token *token, unsigned *whole_n)
 {
 #if defined(__SSE2__)
 	uint32_t other = tl__json_mask_no_digit(p);
 	if (!other)
 		return NULL;
 	unsigned whole = (unsigned)__builtin_ctz(other), n = whole;
+	*whole_n = whole;
 	if (p[whole] == '.') {
 		other &= other - 1;
 		n = other ? (unsigned)__builtin_ctz(other) : 0;
@@ -293,10 +300,10 @@ static inline const char *tl__json_scan_plain_number(const char *p, tl_json_toke
 	}
 	if (!whole || n > 19 || (*p == '0' && whole > 1) || (tl__json_class[(uint8_t)p[n]] & TL_JSON_IS_NUMBER))
 		return NULL;
-	*token = (tl_json_token){p, n, TL_JSON_NUMBER, 0};
+	*token = (tl_json_token){.p = p, .n = n, .type = TL_JSON_NUMBER};
 	return p + n;
 #else
-	(void)p, (void)token;
+	(void)p, (void)token, (void)whole_n;
 	return NULL;
 #endif
 }
@@ -307,7 +314,8 @@ static inline const char *tl__json_scan_plain_number(const char *p, tl_json_toke
  */
 static inline const char *tl__json_scan_number(const char *p, tl_json_token *token)
 {
-	const char *plain = tl__json_scan_plain_number(p, token);
+	unsigned whole_n;
+	const char *plain = tl__json_scan_plain_number(p, token, &whole_n);
 	if (plain)
 		return plain;
 	const char *start = p, *mark = NULL; /* a byte that is no digit */
@@ -331,6 +339,7 @@ static inline const char *tl__json_scan_number(const char *p, tl_json_token *tok
 	bool usual = !mark || (*mark == '.' && !several && mark > start && mark + 1 < p);
 	usual = usual && (*start != '0' || whole == start + 1) && p - start <= 19;
 	token->flags = usual ? 0 : tl__json_number_flags(start, token->n);
+	token->known = 0;
 	return p;
 }
 

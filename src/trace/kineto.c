@@ -509,7 +509,7 @@ static int next_document(tl_kineto *k, bool *more)
 		return 0;
 	if (*k->p == '{' || *k->p == '[') {
 		k->document++;
-		k->last_track = UINT32_MAX;
+		tl__kineto_forget_tracks(k);
 		*more = true;
 		return 0;
 	}
@@ -687,7 +687,7 @@ int tl__kineto_import(tl_store *store, tl_source *source, const tl_trace_options
 	k->source = source;
 	k->options = options;
 	k->err = err;
-	k->last_track = UINT32_MAX;
+	tl__kineto_forget_tracks(k);
 
 	tl__kineto_open_window(k);
 	int code = tl__kineto_open_pipeline(k);

@@ -11,6 +11,7 @@
 
 #include "io/json.h"
 #include "trace/decimal.h"
+#include "trace/kineto_known.h"
 #include "trace/trace.h"
 #include "util/buf.h"
 
@@ -52,8 +53,13 @@ typedef enum tl_kineto_field {
 } tl_kineto_field;
 #define TL_F_BIT(field) (UINT64_C(1) << (field))
 
-/** One event as it stands in the text; tokens point into it. Read in place by whoever stores it, so no larger than it
- * must be: TL_EVENT_ROOM bytes while it is scanned, tl__kineto_event_size afterwards. */
+/**
+ * One event as it stands in the text; tokens point into it, or to known texts. `known` of a token is the number of the
+ * text; with TL_JSON_VALUE, of digits behind the point; of a pid or tid, of the run (below) that it came in.
+ *
+ * Read in place by whoever stores it, so no larger than it must be: TL_EVENT_ROOM bytes while it is scanned,
+ * tl__kineto_event_size afterwards.
+ */
 typedef struct tl_kineto_event {
 	uint64_t have;         /* TL_F_BIT of each field that is there */
 	int64_t offset;        /* of the event in the unpacked text */
@@ -78,22 +84,10 @@ static inline const tl_json_token *tl__kineto_token(const tl_kineto_event *event
 	return &event->token[event->slot[field]];
 }
 
-/*
- * A list as an event of this name had it last, and its compact text: the same operation comes with the same shapes
- * layer after layer, and to compare is faster than to read.
- */
-enum { TL_LISTS = 256, TL_LIST_TEXT = 512, TL_LIST_COMPACT = 256 };
-typedef struct tl_kineto_list {
-	uint16_t n, compact_n; /* 0: none yet */
-	uint8_t flags;         /* of the token */
-	char text[TL_LIST_TEXT];
-	char compact[TL_LIST_COMPACT];
-} tl_kineto_list;
-
 /** Memory for texts that are made compact while they are read; {0}: none, they are left as they are. */
 typedef struct tl_kineto_scratch {
-	char *next, *end;      /* tokens of the events read so far lie before `next` */
-	tl_kineto_list *lists; /* TL_LISTS of them, by a hash of name and field; NULL: none are remembered */
+	char *next, *end; /* tokens of the events read so far lie before `next` */
+	tl_known *known;  /* names and lists that came before; NULL: none are remembered */
 } tl_kineto_scratch;
 
 /*
@@ -126,6 +120,7 @@ typedef struct tl_kineto_run {
 	uint8_t values;
 	struct {
 		uint8_t field, at, n, type; /* `at`: where it stands in the text */
+		uint8_t known;              /* number of the run when the value is a plain integer, else 0 */
 	} value[TL_RUN_VALUES];
 	uint8_t next[2]; /* the runs that followed last */
 } tl_kineto_run;
@@ -204,6 +199,7 @@ typedef struct tl_kineto {
 	/* what the next event most likely shares with the last one */
 	tl_id last_pid, last_tid;
 	uint32_t last_track;
+	uint32_t track_of_run[TL_RUNS];  /* whose pid and tid are those of a run; UINT32_MAX: not known */
 	tl_kineto_category category[64]; /* by a hash of the text */
 	tl_map categories;               /* string -> index of category */
 	uint64_t phases[256];
@@ -214,6 +210,9 @@ typedef struct tl_kineto {
 	TL_VEC(tl_kineto_far) far;
 	TL_VEC(tl_kineto_span) spans; /* B and E events in file order */
 } tl_kineto;
+
+/** Tracks mean something else from here on, as at the beginning of a document. */
+void tl__kineto_forget_tracks(tl_kineto *k);
 
 /** Byte offset of a place in the window. */
 static inline int64_t tl__kineto_offset(const tl_kineto *k, const char *p)

@@ -60,12 +60,28 @@ const char *tl__kineto_plain(tl_kineto *k, const tl_json_token *token, size_t *n
 	return k->text.v;
 }
 
+/* The string of a text that the scanner knows (trace/kineto_known.h). */
+static int known_text(tl_kineto *k, tl_str *out, const tl_json_token *token)
+{
+	tl_str *string = &k->scratch.known->string[token->known];
+	if (*string == TL_STR_NONE) {
+		tl_str new = tl__intern(k->store->strings, token->p, token->n);
+		if (new == TL_STR_FAIL)
+			return TL_ENOMEM;
+		*string = new;
+	}
+	*out = *string;
+	return 0;
+}
+
 /* The text of a value as people read it: strings without quotes and escapes. */
 static int plain_text(tl_kineto *k, tl_str *out, const tl_json_token *token, int64_t offset)
 {
 	*out = TL_STR_NONE;
 	if (token->type == TL_JSON_ABSENT || token->type == TL_JSON_NULL)
 		return 0;
+	if (token->known)
+		return known_text(k, out, token);
 	check_utf8(k, token, offset);
 	size_t n;
 	const char *text = tl__kineto_plain(k, token, &n);
@@ -124,6 +140,8 @@ static int json_text(tl_kineto *k, tl_str *out, const tl_kineto_event *event, tl
 	*out = TL_STR_NONE;
 	if (token->type == TL_JSON_ABSENT || token->type == TL_JSON_NULL)
 		return 0;
+	if (token->known)
+		return known_text(k, out, token);
 	check_utf8(k, token, offset);
 	size_t n;
 	const char *text = tl__json_token_text(token, &n);
@@ -198,6 +216,10 @@ static bool parse_id_number(tl_id *out, const char *p, size_t n)
 
 static int identifier(tl_kineto *k, tl_id *out, const tl_json_token *token)
 {
+	if (token->flags & TL_JSON_VALUE) {
+		*out = token->value;
+		return 0;
+	}
 	if (token->type == TL_JSON_NUMBER && token->n <= 16 && tl__json_count_digits(token->p) >= token->n) {
 		*out = tl__digits(token->p, token->n);
 		return 0;
@@ -345,12 +367,24 @@ static tl_kind kind_of(const tl_kineto_event *event, uint8_t of_category, char p
 	return phase == 'X' || phase == 'B' || phase == 'i' || phase == 'I' ? (tl_kind)of_category : TL_KIND_OTHER;
 }
 
+void tl__kineto_forget_tracks(tl_kineto *k)
+{
+	k->last_track = UINT32_MAX;
+	memset(k->track_of_run, 0xff, sizeof k->track_of_run);
+}
+
 static int set_track(tl_kineto *k, const tl_kineto_event *event, tl_row row)
 {
 	tl_id pid, tid;
 	k->store->track[row] = UINT32_MAX;
 	if (!(event->have & (TL_F_BIT(TL_F_PID) | TL_F_BIT(TL_F_TID))))
 		return 0;
+	uint16_t run = field_of(event, TL_F_PID)->known;
+	run = run == field_of(event, TL_F_TID)->known ? run : 0;
+	if (run && k->track_of_run[run] != UINT32_MAX) {
+		k->store->track[row] = k->track_of_run[run];
+		return 0;
+	}
 	if (arg_id(k, &pid, event, TL_F_PID) < 0 || arg_id(k, &tid, event, TL_F_TID) < 0)
 		return TL_ENOMEM;
 	if (pid == TL_ID_NONE && tid == TL_ID_NONE)
@@ -364,6 +398,8 @@ static int set_track(tl_kineto *k, const tl_kineto_event *event, tl_row row)
 		k->last_tid = tid;
 	}
 	k->store->track[row] = k->last_track;
+	if (run)
+		k->track_of_run[run] = k->last_track;
 	return 0;
 }
 

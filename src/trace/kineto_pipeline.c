@@ -66,9 +66,10 @@ int tl__kineto_open_pipeline(tl_kineto *k)
 	if (!p)
 		return TL_ENOMEM;
 	k->pipeline = p;
-	k->scratch.lists = tl__calloc(TL_LISTS, sizeof *k->scratch.lists);
-	if (!k->scratch.lists)
+	k->scratch.known = tl__malloc(sizeof *k->scratch.known);
+	if (!k->scratch.known)
 		return TL_ENOMEM;
+	tl__known_clear(k->scratch.known);
 	p->threaded = tl__source_is_threaded(k->source);
 	for (int i = 0; i < (p->threaded ? BATCHES : 1); i++) {
 		batch *b = &p->batches[i];
@@ -91,9 +92,9 @@ void tl__kineto_close_pipeline(tl_kineto *k)
 		tl__free(p->batches[i].scratch);
 	}
 	tl__free(p);
-	tl__free(k->scratch.lists);
+	tl__free(k->scratch.known);
 	k->pipeline = NULL;
-	k->scratch.lists = NULL;
+	k->scratch.known = NULL;
 }
 
 int tl__kineto_make_scratch(tl_kineto *k)

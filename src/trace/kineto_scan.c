@@ -109,56 +109,94 @@ static const char *fail(tl_json_scan *scan, const char *p)
 	(TL_F_BIT(TL_F_DIMS) | TL_F_BIT(TL_F_TYPES) | TL_F_BIT(TL_F_STRIDES) | TL_F_BIT(TL_F_CONCRETE) | \
 	 TL_F_BIT(TL_F_GRID) | TL_F_BIT(TL_F_BLOCK))
 
-/* The place where lists of this field of events of this name are remembered. */
-static tl_kineto_list *list_of(const reader *r, tl_kineto_field field)
-{
-	uint32_t hash = (uint32_t)field * 0x9e3779b1u;
-	if (r->event->have & TL_F_BIT(TL_F_NAME)) {
-		const tl_json_token *name = tl__kineto_token(r->event, TL_F_NAME);
-		/* names differ at their ends: aten::mm, aten::mul */
-		for (uint32_t i = name->n > 8 ? name->n - 8 : 0; i < name->n; i++)
-			hash = (hash ^ (uint8_t)name->p[i]) * 0x01000193u;
-		hash ^= name->n;
-	}
-	return &r->scratch->lists[(hash ^ hash >> 15) % TL_LISTS];
-}
-
-static void remember_list(tl_kineto_list *list, const char *p, const char *after, const tl_json_token *token)
-{
-	size_t n = (size_t)(after - p);
-	if (n > TL_LIST_TEXT || token->n > TL_LIST_COMPACT)
-		return;
-	list->n = (uint16_t)n;
-	list->compact_n = (uint16_t)token->n;
-	list->flags = token->flags;
-	memcpy(list->text, p, n);
-	memcpy(list->compact, token->p, token->n);
-}
-
-/* A list of such a field, into scratch memory. NULL: read it the usual way. */
-static const char *scan_text(reader *r, const char *p, tl_kineto_field field, tl_json_token *token)
+/* A list of such a field: one that is known, or made compact in scratch memory. NULL: read it the usual way. */
+static inline const char *scan_list(reader *r, const char *p, tl_kineto_field field, tl_json_token *token)
 {
 	tl_kineto_scratch *scratch = r->scratch;
+	tl_known *known = scratch->known;
 	size_t left = (size_t)(r->scan->end - p);
+	uint16_t *guess = NULL;
+	if (known) {
+		guess = tl__known_next_list(known, field);
+		uint16_t number = tl__known_at(known, guess, p, left);
+		if (number) {
+			const tl_known_text *text = &known->text[number];
+			tl__known_came(known->list, number);
+			*token = (tl_json_token){.p = known->room + text->at + text->n,
+						 .n = text->value_n,
+						 .type = TL_JSON_ARRAY,
+						 .flags = TL_JSON_COMPACT,
+						 .known = number};
+			return p + text->n;
+		}
+	}
 	char *to = scratch->next;
 	uint8_t flags;
 	if ((size_t)(scratch->end - to) < left)
 		return NULL;
-	tl_kineto_list *list = scratch->lists ? list_of(r, field) : NULL;
-	if (list && list->n && list->n <= left && !memcmp(list->text, p, list->n)) {
-		memcpy(to, list->compact, list->compact_n);
-		scratch->next += list->compact_n;
-		*token = (tl_json_token){to, list->compact_n, TL_JSON_ARRAY, list->flags};
-		return p + list->n;
-	}
 	const char *after = tl__json_scan_compact(p, r->scan->end, &scratch->next, &flags);
-	if (after) {
-		*token = (tl_json_token){to, (uint32_t)(scratch->next - to), TL_JSON_ARRAY,
-					 (uint8_t)(flags | TL_JSON_COMPACT)};
-		if (list)
-			remember_list(list, p, after, token);
+	if (!after)
+		return NULL;
+	*token = (tl_json_token){.p = to,
+				 .n = (uint32_t)(scratch->next - to),
+				 .type = TL_JSON_ARRAY,
+				 .flags = (uint8_t)(flags | TL_JSON_COMPACT)};
+	if (known && !flags) {
+		token->known = tl__known_add(known, p, (size_t)(after - p), to, token->n);
+		tl__known_learn(guess, token->known);
 	}
+	if (known)
+		tl__known_came(known->list, token->known);
 	return after;
+}
+
+/* The name of an event, behind its quote. */
+static inline const char *scan_name(reader *r, const char *p, tl_json_token *token)
+{
+	tl_known *known = r->scratch->known;
+	if (!known)
+		return tl__json_scan_string(r->scan, p, token);
+	uint16_t *guess = tl__known_next_name(known);
+	uint16_t number = tl__known_at(known, guess, p, (size_t)(r->scan->end - p));
+	const char *after;
+	if (number) {
+		const tl_known_text *text = &known->text[number];
+		*token = (tl_json_token){
+			.p = known->room + text->at, .n = text->value_n, .type = TL_JSON_STRING, .known = number};
+		after = p + text->n;
+	} else {
+		after = tl__json_scan_string(r->scan, p, token);
+		if (!after)
+			return NULL;
+		if (!token->flags) {
+			number = token->known = tl__known_add(known, p, (size_t)(after - p), NULL, 0);
+			tl__known_learn(guess, number);
+		}
+	}
+	tl__known_came(known->name, number);
+	return after;
+}
+
+/* Fields that are numbers to whoever stores them. While the text is at hand, the number is made here. */
+#define VALUE_FIELDS                                                                                                \
+	(TL_F_BIT(TL_F_TS) | TL_F_BIT(TL_F_DUR) | TL_F_BIT(TL_F_ID) | TL_F_BIT(TL_F_EXTERNAL) |                     \
+	 TL_F_BIT(TL_F_SEQUENCE) | TL_F_BIT(TL_F_FWD_THREAD) | TL_F_BIT(TL_F_CORRELATION) | TL_F_BIT(TL_F_STREAM) | \
+	 TL_F_BIT(TL_F_DEVICE) | TL_F_BIT(TL_F_PYTHON_ID) | TL_F_BIT(TL_F_PYTHON_PARENT) |                          \
+	 TL_F_BIT(TL_F_PYTHON_MODULE))
+
+/* A plain number with so many digits before the point: an integer, or a time of up to six places. */
+static inline void take_value(tl_json_token *token, unsigned whole, bool time)
+{
+	static const uint32_t scale[] = {1, 10, 100, 1000, 10000, 100000, 1000000};
+	const char *p = token->p;
+	unsigned places = token->n > whole ? token->n - whole - 1 : 0;
+	if (whole > 16 || places > (time ? 6 : 0))
+		return;
+	token->value = tl__digits(p, whole);
+	if (places)
+		token->value = token->value * scale[places] + tl__digits(p + whole + 1, places);
+	token->flags = TL_JSON_VALUE;
+	token->known = (uint16_t)places;
 }
 
 /* The token of a field, its own when the key comes again. */
@@ -178,15 +216,19 @@ static inline const char *scan_field(reader *r, const char *p, tl_kineto_field f
 {
 	tl_json_token ignored, *token = field < TL_F_COUNT ? token_for(r->event, field) : &ignored;
 	if (*p == '"')
-		return tl__json_scan_string(r->scan, p + 1, token);
+		return field == TL_F_NAME ? scan_name(r, p + 1, token) : tl__json_scan_string(r->scan, p + 1, token);
 	if (*p == '[' && field < TL_F_COUNT && (TEXT_FIELDS & TL_F_BIT(field))) {
-		const char *after = scan_text(r, p, field, token);
+		const char *after = scan_list(r, p, field, token);
 		if (after)
 			return after;
 	}
-	const char *plain = tl__json_scan_plain_number(p, token);
-	if (plain)
+	unsigned whole;
+	const char *plain = tl__json_scan_plain_number(p, token, &whole);
+	if (plain) {
+		if (VALUE_FIELDS & TL_F_BIT(field))
+			take_value(token, whole, field == TL_F_TS || field == TL_F_DUR);
 		return plain;
+	}
 	p = tl__json_scan_value(r->scan, p, token);
 	if (p && token->type == TL_JSON_NUMBER && token->flags) {
 		r->event->big_integers += token->flags & TL_JSON_BIG_INTEGER ? 1 : 0;
@@ -358,6 +400,8 @@ static uint8_t remember_run(const reader *r, const lesson *l, const char *p, uin
 	size_t n = (size_t)(p - l->from);
 	if (n > TL_RUN_TEXT)
 		return 0;
+	if (!s->n_runs)
+		s->n_runs = 1;
 	tl_kineto_run new = {.n = (uint8_t)n, .step = step, .start = l->start, .values = l->values};
 	for (int i = 0; i < l->values; i++) {
 		const tl_json_token *token = tl__kineto_token(r->event, (tl_kineto_field)l->field[i]);
@@ -369,10 +413,10 @@ static uint8_t remember_run(const reader *r, const lesson *l, const char *p, uin
 		new.value[i].at = (uint8_t)(token->p - l->from);
 		new.value[i].n = (uint8_t)token->n;
 		new.value[i].type = token->type;
+		bool digits = token->type == TL_JSON_NUMBER && tl__json_count_digits(token->p) == token->n;
+		new.value[i].known = digits && token->n <= 16 ? (uint8_t)s->n_runs : 0;
 	}
 	memcpy(new.text, l->from, n);
-	if (!s->n_runs)
-		s->n_runs = 1;
 	for (unsigned i = 1; i < s->n_runs; i++)
 		if (s->run[i].n == n && s->run[i].start == l->start && !memcmp(s->run[i].text, l->from, n))
 			return (uint8_t)i;
@@ -422,8 +466,10 @@ static inline void take_values(tl_kineto_event *event, const tl_kineto_run *run,
 {
 	event->empty = false;
 	for (int i = 0; i < run->values; i++)
-		*token_for(event, (tl_kineto_field)run->value[i].field) =
-			(tl_json_token){p + run->value[i].at, run->value[i].n, run->value[i].type, 0};
+		*token_for(event, (tl_kineto_field)run->value[i].field) = (tl_json_token){.p = p + run->value[i].at,
+											  .n = run->value[i].n,
+											  .type = run->value[i].type,
+											  .known = run->value[i].known};
 }
 
 const char *tl__kineto_scan(tl_kineto_event *event, tl_kineto_steps *steps, tl_kineto_scratch *scratch,

@@ -11,12 +11,17 @@ static bool has_value(const tl_kineto_event *event, tl_kineto_field field)
 	return (event->have & TL_F_BIT(field)) && tl__kineto_token(event, field)->type != TL_JSON_NULL;
 }
 
-/* Digits, perhaps with a point and up to six more: what nearly all times are. The text is one that was scanned, padded.
+/* Digits, perhaps with a point and up to six more: what nearly all times are. A text is one that was scanned, padded.
  */
 static bool read_usual(tl_int128 *ps, bool *fraction, const tl_json_token *token)
 {
 	static const uint32_t scale[] = {1000000, 100000, 10000, 1000, 100, 10, 1};
 	enum { MOST = 16 };
+	if (token->flags & TL_JSON_VALUE) {
+		*fraction = token->known > 0;
+		*ps = (tl_int128)token->value * scale[token->known];
+		return true;
+	}
 	const char *p = token->p;
 	unsigned whole = tl__json_count_digits(p);
 	if (token->type != TL_JSON_NUMBER || !whole || whole > MOST)

@@ -46,6 +46,10 @@ int tl__kineto_refill(tl_kineto *k)
 				(unsigned long long)k->window_offset);
 	if (!tl__source_in_block(k->source)) /* the events of such a window do not survive it */
 		TL_TRY(tl__kineto_drain(k));
+	if (k->scratch.known->full) {
+		TL_TRY(tl__kineto_drain(k));
+		tl__known_clear(k->scratch.known);
+	}
 	/* whoever asks reads what is left once more, so at least as much must come: linear time for any size */
 	do {
 		tl_source_block *before;
