@@ -98,6 +98,17 @@ TL_API int tl_table_cell(const tl_table *table, size_t column, size_t row, tl_it
  */
 TL_API uint64_t tl_table_cell_id(const tl_table *table, size_t column, size_t row);
 
+/*
+ * All cells of a column at once, for programs that take whole columns. `out` has room for tl_table_rows values; a
+ * column that is not there is empty.
+ */
+/** As tl_table_double gives them. */
+TL_API void tl_table_doubles(const tl_table *table, size_t column, double *out);
+/** As tl_table_int gives them. Whether no cell is empty. */
+TL_API bool tl_table_ints(const tl_table *table, size_t column, int64_t *out);
+/** As tl_table_cell_id gives them. Whether the column has such numbers; if not, all are 0. */
+TL_API bool tl_table_cell_ids(const tl_table *table, size_t column, uint64_t *out);
+
 /** A column of a table that is shown to people. */
 typedef struct tl_text_column {
 	const char *column; /**< its name in the table */

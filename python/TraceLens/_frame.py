@@ -3,31 +3,43 @@
 import numpy as np
 import pandas as pd
 
-
-def column(table, name):
-    """A column as an array of numbers or a list."""
-    kind, cells = table.column(name)
-    return cells if kind == "O" else np.frombuffer(cells, dtype=kind if kind != "b1" else bool)
-
-
 _PARAMETER = "param: "
+#: Columns of parameters may hold anything; those that hold nothing but one of these are numbers.
+_NUMBERS = {int: np.int64, bool: bool, float: np.float64}
 
 
-def _array(cells, name):
-    """A column as an array: a list as one of objects, without a look into the tuples and lists that it holds. Columns
-    of parameters may hold anything; those that hold nothing but integers, truth values or fractions are numbers."""
-    if not isinstance(cells, list):
-        return cells
-    if name.startswith(_PARAMETER) and cells:
-        kinds = set(map(type, cells))
-        if len(kinds) == 1 and kinds <= {int, bool, float}:
-            try:
-                return np.array(cells, dtype={int: np.int64, bool: bool, float: np.float64}[kinds.pop()])
-            except OverflowError:  # beyond 64 bits
-                pass
-    return np.fromiter(cells, dtype=object, count=len(cells))
+def _text_type():
+    """The dtype that pandas has for texts, or None where they are objects (before pandas 3)."""
+    dtype = pd.Index(["text"]).dtype
+    return None if isinstance(dtype, np.dtype) else dtype
+
+
+def _objects(table, name, text):
+    """A column as an array of objects, without a look into the tuples and lists that it holds. Texts are given their
+    dtype ``text``: pandas would look at each twice to find it."""
+    cells = np.empty(len(table), dtype=object)
+    kind, empty = table.fill(name, cells)
+    if kind is str and text is not None:
+        return text.construct_array_type()._from_sequence(cells, dtype=text)
+    if name.startswith(_PARAMETER) and kind in _NUMBERS and not empty:
+        try:
+            return cells.astype(_NUMBERS[kind])
+        except OverflowError:  # beyond 64 bits
+            pass
+    return cells
+
+
+def _column(table, name, kind, text):
+    """A column as an array."""
+    if kind in ("int64", "double", "bool"):
+        kind, cells = table.column(name)
+        if kind != "O":
+            return np.frombuffer(cells, dtype=kind if kind != "b1" else bool)
+    return _objects(table, name, text)
 
 
 def frame(table, drop=()):
     """A DataFrame of a table; columns named in ``drop`` are left out. It owns its columns, none is copied."""
-    return pd.DataFrame({name: _array(column(table, name), name) for name in table.columns if name not in drop}, copy=False)
+    text = _text_type()
+    return pd.DataFrame({name: _column(table, name, kind, text) for name, kind in zip(table.columns, table.types)
+                         if name not in drop}, copy=False)

@@ -110,6 +110,22 @@ static int place(core_builder *b, PyObject *value)
 	return 0;
 }
 
+/*
+ * Tuples of what cannot refer to anything are nothing that the collector of garbage must look at, ever. It would find
+ * that out itself, the first time that it looks.
+ */
+static void untrack(PyObject *value)
+{
+	if (!PyTuple_CheckExact(value) || !PyObject_GC_IsTracked(value))
+		return;
+	for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(value); i++) {
+		PyObject *item = PyTuple_GET_ITEM(value, i);
+		if (PyObject_IS_GC(item) && (!PyTuple_CheckExact(item) || PyObject_GC_IsTracked(item)))
+			return;
+	}
+	PyObject_GC_UnTrack(value);
+}
+
 int core_build_item(void *user, const tl_item *item)
 {
 	core_builder *b = user;
@@ -129,6 +145,7 @@ int core_build_item(void *user, const tl_item *item)
 	}
 	while (b->depth && b->open[b->depth - 1].at == b->open[b->depth - 1].n) {
 		value = b->open[--b->depth].value;
+		untrack(value);
 		if (place(b, value) < 0)
 			return -1;
 	}
@@ -169,87 +186,140 @@ static bool has_null(const tl_table *table, size_t column)
 	return false;
 }
 
-/* "f8", "i8" or "b1" with the cells as bytes. */
-static PyObject *packed(const tl_table *table, size_t column, tl_type type)
+/* "f8" or "i8" with the cells as bytes. */
+static PyObject *packed_numbers(const tl_table *table, size_t column, tl_type type)
 {
-	size_t rows = tl_table_rows(table), size = type == TL_TYPE_BOOL ? 1 : 8;
-	PyObject *bytes = PyByteArray_FromStringAndSize(NULL, (Py_ssize_t)(rows * size));
+	PyObject *bytes = PyByteArray_FromStringAndSize(NULL, (Py_ssize_t)(tl_table_rows(table) * 8));
 	if (!bytes)
 		return NULL;
-	char *out = PyByteArray_AS_STRING(bytes);
-	bool real = type == TL_TYPE_DOUBLE || has_null(table, column);
-	for (size_t row = 0; row < rows; row++) {
-		double d = real ? tl_table_double(table, column, row) : 0;
-		int64_t i = real ? 0 : tl_table_int(table, column, row);
-		if (type == TL_TYPE_BOOL)
-			out[row] = (char)i;
-		else
-			memcpy(out + 8 * row, real ? (const void *)&d : (const void *)&i, 8);
-	}
-	return Py_BuildValue("(sN)", type == TL_TYPE_BOOL ? "b1" : real ? "f8" : "i8", bytes);
+	void *out = PyByteArray_AS_STRING(bytes);
+	bool whole = type == TL_TYPE_INT64 && tl_table_ints(table, column, out);
+	if (!whole)
+		tl_table_doubles(table, column, out);
+	return Py_BuildValue("(sN)", whole ? "i8" : "f8", bytes);
 }
 
-/* Cells that were made, by their ids: a few at hand, all in a dict, which owns them. */
-typedef struct known_cells {
-	PyObject *all;
+/* "b1" with the cells as bytes. */
+static PyObject *packed_bools(const tl_table *table, size_t column)
+{
+	size_t rows = tl_table_rows(table);
+	PyObject *bytes = PyByteArray_FromStringAndSize(NULL, (Py_ssize_t)rows);
+	for (size_t row = 0; bytes && row < rows; row++)
+		PyByteArray_AS_STRING(bytes)[row] = (char)tl_table_int(table, column, row);
+	return bytes ? Py_BuildValue("(sN)", "b1", bytes) : NULL;
+}
+
+/* Makes the objects of a column; cells that are known to be equal share one, and so do texts in lists and records. */
+typedef struct cell_maker {
+	const tl_table *table;
+	size_t column;
+	uint64_t *ids;   /* of the cells, as tl_table_cell_id gives them; NULL: the column has none */
+	PyObject *texts; /* dict */
+	PyObject *all;   /* dict id -> object: owns all that have one */
 	struct {
 		uint64_t id;
 		PyObject *value;
-	} recent[512];
-} known_cells;
+	} recent[512]; /* a few at hand */
 
-/* A new reference to the object of a cell, made when it is the first of its kind. NULL with an exception. */
-static PyObject *known_cell(known_cells *known, uint64_t id, const tl_table *table, size_t column, size_t row,
-			    PyObject *texts)
+	/* what was made so far */
+	PyTypeObject *type; /* of the objects, None not counted; of one of them where `several` */
+	bool several;       /* they have different types */
+	size_t empty;       /* cells that are None */
+} cell_maker;
+
+static void end_cells(cell_maker *m)
 {
-	size_t at = (size_t)(id * UINT64_C(0x9e3779b97f4a7c15) >> 55); /* 9 bits */
-	if (known->recent[at].id == id)
-		return Py_NewRef(known->recent[at].value);
-	PyObject *key = PyLong_FromUnsignedLongLong(id);
-	PyObject *value = key ? PyDict_GetItemWithError(known->all, key) : NULL;
-	Py_XINCREF(value);
-	if (key && !value && !PyErr_Occurred()) {
-		value = cell(table, column, row, texts);
-		if (value && PyDict_SetItem(known->all, key, value) < 0)
-			Py_CLEAR(value);
+	Py_CLEAR(m->texts);
+	Py_CLEAR(m->all);
+	PyMem_Free(m->ids);
+}
+
+static bool begin_cells(cell_maker *m, const tl_table *table, size_t column)
+{
+	*m = (cell_maker){.table = table, .column = column, .texts = PyDict_New(), .all = PyDict_New()};
+	m->ids = PyMem_Malloc((tl_table_rows(table) + 1) * sizeof *m->ids);
+	if (!m->texts || !m->all || !m->ids) {
+		end_cells(m);
+		PyErr_NoMemory();
+		return false;
 	}
-	Py_XDECREF(key);
-	if (value) {
-		known->recent[at].id = id;
-		known->recent[at].value = value;
+	if (!tl_table_cell_ids(table, column, m->ids)) {
+		PyMem_Free(m->ids);
+		m->ids = NULL;
+	}
+	return true;
+}
+
+static PyObject *new_cell(cell_maker *m, size_t row)
+{
+	PyObject *value = cell(m->table, m->column, row, m->texts);
+	if (value == Py_None) {
+		m->empty++;
+	} else if (value) {
+		m->several |= m->type && m->type != Py_TYPE(value);
+		m->type = Py_TYPE(value);
 	}
 	return value;
 }
 
-static PyObject *make_cell(known_cells *known, const tl_table *table, size_t column, size_t row, PyObject *texts)
+/* A new reference to the object of a cell, made when it is the first of its id. NULL with an exception. */
+static PyObject *known_cell(cell_maker *m, uint64_t id, size_t row)
 {
-	if (tl_table_is_null(table, column, row))
-		return Py_NewRef(Py_None);
-	uint64_t id = tl_table_cell_id(table, column, row);
-	return id ? known_cell(known, id, table, column, row, texts) : cell(table, column, row, texts);
+	size_t at = (size_t)(id * UINT64_C(0x9e3779b97f4a7c15) >> 55); /* 9 bits */
+	if (m->recent[at].id == id)
+		return Py_NewRef(m->recent[at].value);
+	PyObject *key = PyLong_FromUnsignedLongLong(id);
+	PyObject *value = key ? PyDict_GetItemWithError(m->all, key) : NULL;
+	Py_XINCREF(value);
+	if (key && !value && !PyErr_Occurred()) {
+		value = new_cell(m, row);
+		if (value && PyDict_SetItem(m->all, key, value) < 0)
+			Py_CLEAR(value);
+	}
+	Py_XDECREF(key);
+	if (value) {
+		m->recent[at].id = id;
+		m->recent[at].value = value;
+	}
+	return value;
 }
 
-/* Cells as Python objects; cells that are known to be equal share one, and so do texts in lists and records. */
-static PyObject *objects(const tl_table *table, size_t column)
+static PyObject *make_cell(cell_maker *m, size_t row)
 {
-	size_t rows = tl_table_rows(table);
+	if (m->ids && m->ids[row])
+		return known_cell(m, m->ids[row], row);
+	if (!m->ids)
+		return new_cell(m, row);
+	m->empty++;
+	return Py_NewRef(Py_None);
+}
+
+/* Puts the objects of a column into `out`, in place of what is there. False with an exception. */
+static bool put_objects(PyObject **out, const tl_table *table, size_t column, cell_maker *m)
+{
+	size_t rows = tl_table_rows(table), row = 0;
+	if (!begin_cells(m, table, column))
+		return false;
 	int collects = PyGC_Disable(); /* nothing made here is garbage, and looking for it takes half of the time */
-	known_cells known = {.all = PyDict_New()};
-	PyObject *list = PyList_New((Py_ssize_t)rows), *texts = PyDict_New();
-	for (size_t row = 0; list && known.all && texts && row < rows; row++) {
-		PyObject *value = make_cell(&known, table, column, row, texts);
-		if (!value)
-			Py_CLEAR(list);
-		else
-			PyList_SET_ITEM(list, (Py_ssize_t)row, value);
+	for (PyObject *value; row < rows && (value = make_cell(m, row)); row++) {
+		PyObject *before = out[row];
+		out[row] = value;
+		Py_XDECREF(before);
 	}
-	if (!known.all || !texts)
-		Py_CLEAR(list);
-	Py_XDECREF(known.all);
-	Py_XDECREF(texts);
 	if (collects)
 		PyGC_Enable();
-	return list ? Py_BuildValue("(sN)", "O", list) : NULL;
+	end_cells(m);
+	return row == rows;
+}
+
+/* Cells as a list of Python objects. */
+static PyObject *objects(const tl_table *table, size_t column)
+{
+	cell_maker m;
+	PyObject *list = PyList_New((Py_ssize_t)tl_table_rows(table));
+	if (list && !put_objects(((PyListObject *)list)->ob_item, table, column, &m))
+		Py_CLEAR(list);
+	return list;
 }
 
 static bool take_column(core_table *self, PyObject *key, size_t *out)
@@ -279,10 +349,39 @@ static PyObject *column(core_table *self, PyObject *key)
 	if (!take_column(self, key, &at))
 		return NULL;
 	tl_type type = tl_table_column_type(self->table, at);
-	bool number = type == TL_TYPE_INT64 || type == TL_TYPE_DOUBLE;
-	if (number || (type == TL_TYPE_BOOL && !has_null(self->table, at)))
-		return packed(self->table, at, type);
-	return objects(self->table, at);
+	if (type == TL_TYPE_INT64 || type == TL_TYPE_DOUBLE)
+		return packed_numbers(self->table, at, type);
+	if (type == TL_TYPE_BOOL && !has_null(self->table, at))
+		return packed_bools(self->table, at);
+	PyObject *list = objects(self->table, at);
+	return list ? Py_BuildValue("(sN)", "O", list) : NULL;
+}
+
+/* Whether a buffer has one object, and nothing else, for each row. */
+static bool takes_objects(const Py_buffer *to, size_t rows)
+{
+	bool fits = to->ndim == 1 && to->format && !strcmp(to->format, "O") && to->shape &&
+		    (size_t)to->shape[0] == rows && to->itemsize == (Py_ssize_t)sizeof(PyObject *);
+	if (!fits)
+		PyErr_Format(PyExc_ValueError, "an array of %zu objects is needed", rows);
+	return fits;
+}
+
+static PyObject *fill(core_table *self, PyObject *args)
+{
+	PyObject *key, *array;
+	Py_buffer to;
+	cell_maker m;
+	size_t at;
+	if (!PyArg_ParseTuple(args, "OO:fill", &key, &array) || !take_column(self, key, &at) ||
+	    PyObject_GetBuffer(array, &to, PyBUF_ND | PyBUF_FORMAT | PyBUF_WRITABLE) < 0)
+		return NULL;
+	PyObject *result = NULL;
+	if (takes_objects(&to, tl_table_rows(self->table)) && put_objects(to.buf, self->table, at, &m))
+		result =
+			Py_BuildValue("(On)", m.type && !m.several ? (PyObject *)m.type : Py_None, (Py_ssize_t)m.empty);
+	PyBuffer_Release(&to);
+	return result;
 }
 
 /* The same, but what was an integer stays one: None where it is empty. */
@@ -291,9 +390,7 @@ static PyObject *cells(core_table *self, PyObject *key)
 	size_t at;
 	if (!take_column(self, key, &at))
 		return NULL;
-	PyObject *pair = objects(self->table, at), *list = pair ? Py_NewRef(PyTuple_GET_ITEM(pair, 1)) : NULL;
-	Py_XDECREF(pair);
-	return list;
+	return objects(self->table, at);
 }
 
 static PyObject *types(core_table *self, void *unused)
@@ -448,6 +545,10 @@ static PyMethodDef methods[] = {
 	 "column(key)\n--\n\nA column by name or index: ('f8' | 'i8' | 'b1', cells as bytearray) or ('O', list). "
 	 "Empty\n"
 	 "cells are NaN in numbers, which makes integers double, and None in lists."},
+	{"fill", (PyCFunction)fill, METH_VARARGS,
+	 "fill(key, array)\n--\n\nPuts the cells of a column, empty ones as None, into an array of that many objects. "
+	 "The type that\nall cells but empty ones have (None: there are several, or no such cells), and how many are "
+	 "empty."},
 	{"cells", (PyCFunction)cells, METH_O,
 	 "cells(key)\n--\n\nThe cells of a column as a list; empty ones are None."},
 	{"to_csv", (PyCFunction)to_csv, METH_O, "to_csv(path)\n--\n\nWrites the table as CSV."},

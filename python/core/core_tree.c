@@ -357,13 +357,17 @@ static PyObject *all_gpu_events(core_tree *self, PyObject *args)
 static PyObject *any_gpu_event(core_tree *self, PyObject *args)
 {
 	int linked_only;
+	size_t n, at = 0;
 	if (!PyArg_ParseTuple(args, "p:any_gpu_event", &linked_only) || !core_tree_built(self))
 		return NULL;
+	if (!linked_only && tl_tree_unlinked(self->tree, NULL))
+		Py_RETURN_TRUE;
+	/* linked ones are nodes, and the first mostly comes early among these */
+	const tl_row *rows = tl_tree_nodes(self->tree, &n);
 	const tl_events *events = core_tree_events(self);
-	tl_row row = 0, n = (tl_row)tl_events_count(events);
-	while (row < n && !(tl_event_is_gpu(events, row) && (!linked_only || tl_tree_is_linked(self->tree, row))))
-		row++;
-	return PyBool_FromLong(row < n);
+	while (at < n && !tl_event_is_gpu(events, rows[at]))
+		at++;
+	return PyBool_FromLong(at < n);
 }
 
 /* ---- single relatives ---- */

@@ -134,12 +134,30 @@ int tl_table_cell(const tl_table *table, size_t column, size_t row, tl_item_fn e
 	return code < 0 ? tl__fail(err, code, "the cell could not be told") : 0;
 }
 
-uint64_t tl_table_cell_id(const tl_table *table, size_t column, size_t row)
+static uint64_t cell_id(const tl_column *c, size_t row)
 {
-	if (tl_table_is_null(table, column, row))
+	if (tl__column_is_null(c, row))
 		return 0;
-	const tl_column *c = &table->columns.v[column];
 	if (c->storage == TL_COL_STRING)
 		return c->str[row];
 	return c->storage == TL_COL_VALUE ? (uint64_t)(uintptr_t)c->val[row] : 0;
+}
+
+uint64_t tl_table_cell_id(const tl_table *table, size_t column, size_t row)
+{
+	return tl_table_is_null(table, column, row) ? 0 : cell_id(&table->columns.v[column], row);
+}
+
+bool tl_table_cell_ids(const tl_table *table, size_t column, uint64_t *out)
+{
+	const tl_column *c = column < table->columns.n ? &table->columns.v[column] : NULL;
+	bool has = c && (c->storage == TL_COL_STRING || c->storage == TL_COL_VALUE);
+	if (has && c->storage == TL_COL_STRING && !c->null) { /* nearly all of them */
+		for (size_t row = 0; row < table->rows; row++)
+			out[row] = c->str[row];
+		return true;
+	}
+	for (size_t row = 0; row < table->rows; row++)
+		out[row] = has ? cell_id(c, row) : 0;
+	return has;
 }

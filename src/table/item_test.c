@@ -252,13 +252,56 @@ static void equal_numbers_mean_equal_cells(void **state)
 	tl_table_free(t);
 }
 
+static void whole_columns(void **state)
+{
+	(void)state;
+	enum { ROWS = 3 };
+	tl_table *t = tl__table_new("t", NULL, ROWS);
+	assert_non_null(t);
+	put_ints(t, "full", (int64_t[]){-7, INT64_MAX, 0});
+	put_ints(t, "gaps", (int64_t[]){1, EMPTY, 3});
+	put_doubles(t, "real", (double[]){2.5, NAN, -1});
+	put_strings(t, "text", (const char *const[]){"a", NULL, "a"});
+	put_values(t, "value", (const char *const[]){"[1]", NULL, "[2]"});
+	tl_column *c = tl__table_add(t, "flag", "", TL_COL_BOOL);
+	assert_non_null(c);
+	c->b[1] = 1;
+	assert_non_null(tl__table_add(t, "kernels", "", TL_COL_KERNELS));
+	static const bool full[] = {true, false, false, false, false, true, true, false};
+	static const bool has_ids[] = {false, false, false, true, true, false, false, false};
+	for (size_t column = 0; column <= t->columns.n; column++) { /* the last is not there */
+		double reals[ROWS];
+		int64_t ints[ROWS];
+		uint64_t ids[ROWS];
+		tl_table_doubles(t, column, reals);
+		assert_int_equal(tl_table_ints(t, column, ints), full[column]);
+		assert_int_equal(tl_table_cell_ids(t, column, ids), has_ids[column]);
+		for (size_t row = 0; row < ROWS; row++) {
+			double real = tl_table_double(t, column, row);
+			assert_true(isnan(real) ? isnan(reals[row]) : reals[row] == real);
+			assert_int_equal(ints[row], tl_table_int(t, column, row));
+			assert_int_equal(ids[row], tl_table_cell_id(t, column, row));
+		}
+	}
+	assert_true(tl_table_cell_id(t, 3, 0) && tl_table_cell_id(t, 3, 0) == tl_table_cell_id(t, 3, 2));
+	assert_int_equal(tl_table_cell_id(t, 3, 1), 0);
+	assert_true(tl_table_cell_id(t, 4, 0) != tl_table_cell_id(t, 4, 2));
+	assert_true(tl_table_double(t, 2, 2) == -1 && tl_table_int(t, 0, 1) == INT64_MAX);
+	tl_table_free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(cells_of_one_piece),        cmocka_unit_test(nested_values),
-		cmocka_unit_test(lists_are_no_tuples),       cmocka_unit_test(kernels_are_lists_of_records),
-		cmocka_unit_test(the_deepest_value),         cmocka_unit_test(a_listener_may_end_it_anywhere),
-		cmocka_unit_test(every_allocation_may_fail), cmocka_unit_test(equal_numbers_mean_equal_cells),
+		cmocka_unit_test(whole_columns),
+		cmocka_unit_test(cells_of_one_piece),
+		cmocka_unit_test(nested_values),
+		cmocka_unit_test(lists_are_no_tuples),
+		cmocka_unit_test(kernels_are_lists_of_records),
+		cmocka_unit_test(the_deepest_value),
+		cmocka_unit_test(a_listener_may_end_it_anywhere),
+		cmocka_unit_test(every_allocation_may_fail),
+		cmocka_unit_test(equal_numbers_mean_equal_cells),
 	};
 	return cmocka_run_group_tests_name("items", tests, NULL, NULL);
 }

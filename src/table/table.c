@@ -325,3 +325,29 @@ size_t tl_table_text(const tl_table *table, size_t column, size_t row, char *out
 	tl__buf_free(&text);
 	return length;
 }
+
+void tl_table_doubles(const tl_table *table, size_t column, double *out)
+{
+	const tl_column *c = column_at(table, column);
+	if (c && c->storage == TL_COL_DOUBLE && !c->null) {
+		memcpy(out, c->f64, table->rows * sizeof *out);
+		return;
+	}
+	for (size_t row = 0; row < table->rows; row++)
+		out[row] = c ? tl__cell_double(c, row) : (double)NAN;
+}
+
+bool tl_table_ints(const tl_table *table, size_t column, int64_t *out)
+{
+	const tl_column *c = column_at(table, column);
+	bool full = c != NULL;
+	if (c && c->storage == TL_COL_INT64 && !c->null) {
+		memcpy(out, c->i64, table->rows * sizeof *out);
+		return true;
+	}
+	for (size_t row = 0; row < table->rows; row++) {
+		out[row] = tl_table_int(table, column, row);
+		full = full && !tl__column_is_null(c, row);
+	}
+	return full;
+}

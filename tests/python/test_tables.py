@@ -6,8 +6,12 @@ import os
 import tempfile
 import unittest
 
+import numpy as np
+import pandas as pd
+
 import common
 from TraceLens import Table, TreePerfAnalyzer
+from TraceLens._frame import frame
 
 
 class Tables(unittest.TestCase):
@@ -32,6 +36,36 @@ class Tables(unittest.TestCase):
                 table.cells(wrong)
             with self.assertRaises(error):
                 table.column(wrong)
+
+    def test_arrays(self):
+        """An array that is filled holds what the list of cells holds."""
+        for name, kind in zip(self.table.columns, self.table.types):
+            array = np.empty(len(self.table), dtype=object)
+            found, empty = self.table.fill(name, array)
+            cells = self.table.cells(name)
+            self.assertEqual(list(array), cells, name)
+            self.assertEqual(empty, cells.count(None), name)
+            types = {type(cell) for cell in cells if cell is not None}
+            self.assertEqual(found, types.pop() if len(types) == 1 else None, name)
+        for wrong in (np.empty(1, dtype=object), np.empty(len(self.table)), np.empty((len(self.table), 1), dtype=object),
+                      np.empty(2 * len(self.table), dtype=object)[::2]):
+            with self.assertRaises((ValueError, BufferError)):
+                self.table.fill("name", wrong)
+        for wrong in (None, [], b"abc"):
+            with self.assertRaises((TypeError, BufferError)):
+                self.table.fill("name", wrong)
+        with self.assertRaises(KeyError):
+            self.table.fill("nothing", array)
+
+    def test_frames(self):
+        """Frames have the dtypes that pandas itself would find."""
+        made = frame(self.table)
+        self.assertEqual(list(made.columns), self.table.columns)
+        for name, kind in zip(self.table.columns, self.table.types):
+            if kind in ("string", "list", "record"):
+                array = np.empty(len(self.table), dtype=object)
+                array[:] = self.table.cells(name)
+                pd.testing.assert_series_equal(made[name], pd.Series(array, name=name))
 
     def test_text(self):
         value = json.loads(self.table.to_json())

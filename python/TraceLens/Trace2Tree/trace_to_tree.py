@@ -103,7 +103,14 @@ class TraceToTree:
         self._clipped = False
         self.event_to_category = event_to_category
         self.prune_nongpu_paths = prune
-        self.trace_metadata = trace.metadata() if trace_metadata is None else trace_metadata
+        self._trace = trace
+        if trace_metadata is not None:
+            self.trace_metadata = trace_metadata
+
+    @cached_property
+    def trace_metadata(self):
+        """Top-level keys of the file other than ``traceEvents``, with their values."""
+        return self._trace.metadata()
 
     # ---- building ----
 

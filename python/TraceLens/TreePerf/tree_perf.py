@@ -68,7 +68,6 @@ class TreePerfAnalyzer:
             raise TypeError(f"tree must be a TraceToTree, not {type(tree).__name__}")
         self.jax = False
         self.tree = tree
-        self.trace_metadata = tree.trace_metadata
         self.GPUEventAnalyser = GPUEventAnalyser
         self.arch = arch
         self.python_path = python_path
@@ -118,6 +117,11 @@ class TreePerfAnalyzer:
             extension(self.tree)
         if self.detect_recompute:
             self.tree._sealed().mark_recompute()
+
+    @cached_property
+    def trace_metadata(self):
+        """That of the tree."""
+        return self.tree.trace_metadata
 
     @cached_property
     def with_python_stack(self):
