@@ -14,6 +14,7 @@ typedef struct chunk {
 	const tl_table *table;
 	size_t first, rows;
 	tl_buf text;
+	tl_csv_memo memo;
 	char apart[128]; /* what two threads write lies in no cache line of both */
 } chunk;
 
@@ -22,7 +23,7 @@ static void render(void *user)
 	chunk *c = user;
 	tl__buf_clear(&c->text);
 	for (size_t i = 0; i < c->rows; i++)
-		tl__table_csv_row(c->table, c->first + i, &c->text);
+		tl__table_csv_row(c->table, c->first + i, &c->memo, &c->text);
 }
 
 /* The next rows from `first` on. */
@@ -68,8 +69,10 @@ int tl__table_write_csv(const tl_table *table, const char *path, const char *sho
 	int code = pass_on(output, &chunks[0].text, err);
 	if (code == 0)
 		code = write_rows(output, chunks, threaded, err);
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++) {
+		tl__csv_memo_free(&chunks[i].memo);
 		tl__buf_free(&chunks[i].text);
+	}
 	if (code == 0)
 		return tl__output_commit(output, err);
 	tl__output_abort(output);

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "table/csv.h"
 #include "table/testing.h"
 
 static tl_table *sample(void)
@@ -58,6 +59,51 @@ static void csv_of_odd_numbers_and_texts(void **state)
 		      "inf,9223372036854775807,bad \xef\xbf\xbd\xef\xbf\xbd,plain ' text\n"
 		      "-inf,-9223372036854775807,\"µ\r\",\"('a\\'b\"\"c\\\\', True, None, 1.0)\"\n"
 		      "1e+16,0,\xef\xbf\xbd\xef\xbf\xbd,\n");
+	tl_table_free(t);
+}
+
+/* Texts that come again within a few rows, or only after thousands of others; in either way of writing. */
+static void csv_of_many_rows(void **state)
+{
+	(void)state;
+	enum { ROWS = 30000 };
+	char path[] = "table_test_XXXXXX";
+	int handle = mkstemp(path);
+	assert_true(handle >= 0);
+	close(handle);
+	tl_table *t = tl__table_new("t", NULL, ROWS);
+	tl_str *name = tl__table_add(t, "name", NULL, TL_COL_STRING)->str;
+	const tl_value **dims = tl__table_add(t, "dims", NULL, TL_COL_VALUE)->val;
+	char text[64];
+	for (unsigned i = 0; i < ROWS; i++) {
+		int n = snprintf(text, sizeof text, i % 2 ? "k,%u" : "k%u", i % 2 ? i % 14 : i);
+		name[i] = i % 5 ? tl__intern(t->strings, text, (size_t)n) : TL_STR_NONE;
+		snprintf(text, sizeof text, "[%u]", i);
+		/* the 7 rows before this one have values of their own */
+		dims[i] = i % 8 == 7 ? dims[i - 7] : NULL;
+		if (!dims[i])
+			assert_int_equal(tl__value_parse(&t->arena, text, strlen(text), true, &dims[i]), 0);
+	}
+	for (int threaded = 0; threaded < 2; threaded++) {
+		assert_int_equal(tl__table_write_csv(t, path, path, threaded, NULL), 0);
+		FILE *file = fopen(path, "rb");
+		assert_non_null(file);
+		char line[128], expected[128];
+		assert_non_null(fgets(line, sizeof line, file));
+		assert_string_equal(line, "name,dims\n");
+		for (unsigned i = 0; i < ROWS; i++) {
+			unsigned of_dims = i % 8 == 7 ? i - 7 : i;
+			int n = 0;
+			if (i % 5)
+				n = snprintf(expected, sizeof expected, i % 2 ? "\"k,%u\"" : "k%u", i % 2 ? i % 14 : i);
+			snprintf(expected + n, sizeof expected - (size_t)n, ",\"(%u,)\"\n", of_dims);
+			assert_non_null(fgets(line, sizeof line, file));
+			assert_string_equal(line, expected);
+		}
+		assert_null(fgets(line, sizeof line, file));
+		fclose(file);
+	}
+	unlink(path);
 	tl_table_free(t);
 }
 
@@ -245,6 +291,7 @@ int main(void)
 		cmocka_unit_test(csv_prints_cells_as_the_specification_says),
 		cmocka_unit_test(csv_of_little),
 		cmocka_unit_test(csv_of_odd_numbers_and_texts),
+		cmocka_unit_test(csv_of_many_rows),
 		cmocka_unit_test(csv_goes_to_a_file),
 		cmocka_unit_test(json_has_columns_and_rows),
 		cmocka_unit_test(kernel_lists_print_as_records),

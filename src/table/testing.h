@@ -81,9 +81,11 @@ static inline void put_kernel(tl_table *table, tl_column *column, size_t row, tl
 /** Appends the table as CSV. */
 static inline void print_csv(const tl_table *table, tl_buf *out)
 {
+	tl_csv_memo memo = {0};
 	tl__table_csv_head(table, out);
 	for (size_t row = 0; table->columns.n && row < table->rows; row++)
-		tl__table_csv_row(table, row, out);
+		tl__table_csv_row(table, row, &memo, out);
+	tl__csv_memo_free(&memo);
 }
 
 static inline void expect_csv(const tl_table *table, const char *expected)

@@ -183,6 +183,31 @@ static int shortest(double value, char digits[20], int *exponent)
 	return scale(value, &s) ? shortest_exact(&s, digits, exponent) : shortest_by_trying(value, digits, exponent);
 }
 
+/*
+ * Times in microseconds are whole nanoseconds, mostly. A decimal of up to 15 digits is the only one of so few that
+ * reads back to its double, so it is the shortest. 0: this is no such number.
+ */
+static size_t format_thousandths(char *out, double value)
+{
+	double magnitude = fabs(value), rounded = magnitude * 1000 + 0.5;
+	uint64_t whole = rounded < 1e15 ? (uint64_t)rounded : 0;
+	if (!whole || (double)whole / 1000 != magnitude)
+		return 0;
+	unsigned rest = (unsigned)(whole % 1000);
+	size_t n = 0;
+	if (value < 0)
+		out[n++] = '-';
+	n += tl__format_int(out + n, (int64_t)(whole / 1000));
+	out[n++] = '.';
+	out[n++] = (char)('0' + rest / 100);
+	out[n++] = (char)('0' + rest / 10 % 10);
+	out[n++] = (char)('0' + rest % 10);
+	while (out[n - 1] == '0' && out[n - 2] != '.')
+		n--;
+	out[n] = '\0';
+	return n;
+}
+
 size_t tl__format_double(char *out, double value)
 {
 	char digits[24];
@@ -201,6 +226,9 @@ size_t tl__format_double(char *out, double value)
 		memcpy(out + length, ".0", 3);
 		return length + 2;
 	}
+	size_t done = format_thousandths(out, value);
+	if (done)
+		return done;
 
 	if (value < 0)
 		*o++ = '-';

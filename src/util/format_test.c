@@ -127,6 +127,30 @@ static void expect_shortest(double value)
 	}
 }
 
+/* Nanoseconds in microseconds, and their neighbours, which are no such numbers. */
+static void thousandths_are_shortest_and_read_back(void **state)
+{
+	(void)state;
+	uint64_t seed = 0x2545f4914f6cdd1d;
+	for (int i = 0; i < 20000; i++) {
+		double value = (double)(random_bits(&seed) >> (14 + i % 50)) / 1000;
+		if (value == 0)
+			continue;
+		expect_shortest(i % 2 ? value : -value);
+		expect_shortest(nextafter(value, 0));
+		expect_shortest(nextafter(value, (double)INFINITY));
+	}
+	char text[TL_FORMAT_MAX];
+	assert_int_equal(tl__format_double(text, -0.001), 6);
+	assert_string_equal(text, "-0.001");
+	tl__format_double(text, 999999999999.999);
+	assert_string_equal(text, "999999999999.999");
+	tl__format_double(text, 1234.5);
+	assert_string_equal(text, "1234.5");
+	tl__format_double(text, 0.0004999);
+	assert_string_equal(text, "0.0004999");
+}
+
 static void doubles_are_shortest_and_read_back(void **state)
 {
 	(void)state;
@@ -270,6 +294,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(integers),
 		cmocka_unit_test(doubles_as_python_prints_them),
+		cmocka_unit_test(thousandths_are_shortest_and_read_back),
 		cmocka_unit_test(doubles_are_shortest_and_read_back),
 		cmocka_unit_test(microseconds),
 		cmocka_unit_test(rounding_is_half_even_on_the_binary_value),
