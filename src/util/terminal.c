@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "util/terminal.h"
 
+#include <string.h>
+
 #include "util/utf8.h"
 
 /* One character that is safe to show; returns the bytes that it took. */
@@ -16,11 +18,26 @@ static size_t put_character(tl_buf *out, const char *text, size_t n)
 	return taken ? taken : 1;
 }
 
+/* Bytes at the front that are shown as they are, which nearly all are: eight at a time, then one at a time. */
+static size_t plain_run(const char *text, size_t n)
+{
+	const uint64_t each = UINT64_C(0x0101010101010101), top = each << 7;
+	size_t run = 0;
+	for (uint64_t x; n - run >= sizeof x; run += sizeof x) {
+		memcpy(&x, text + run, sizeof x);
+		/* a byte above 126, or one below a blank */
+		if (((x | (x + each)) & top) || ((x - each * ' ') & ~x & top))
+			break;
+	}
+	while (run < n && text[run] >= ' ' && text[run] < 0x7f)
+		run++;
+	return run;
+}
+
 void tl__terminal_put(tl_buf *out, const char *text, size_t n)
 {
 	for (size_t i = 0, run; i < n; i += run) {
-		for (run = 0; i + run < n && text[i + run] >= ' ' && text[i + run] < 0x7f;) /* nearly all */
-			run++;
+		run = plain_run(text + i, n - i);
 		if (run)
 			tl__buf_put(out, text + i, run);
 		else
