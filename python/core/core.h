@@ -107,6 +107,12 @@ extern PyTypeObject core_trace_type, core_tree_type, core_event_type, core_event
 
 /* ---- errors and texts: core_error.c ---- */
 
+/**
+ * Raises an exception of `type`; its attributes `reason` and `file` are the name of the code and the file of the error
+ * (or None), as programs want to tell failures apart. Takes `arguments`, NULL when they could not be made. Returns
+ * NULL.
+ */
+PyObject *core_raise_as(PyObject *type, PyObject *arguments, int code, const tl_error *err);
 /** Raises what fits `code`; a Python exception that is already set stays. Returns NULL. */
 PyObject *core_raise(int code, const tl_error *err);
 /** The same when something about the file at `path` failed: OSError with its errno where the system refused. */

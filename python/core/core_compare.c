@@ -11,19 +11,6 @@ typedef struct core_comparison {
 
 /* ---- failures ---- */
 
-/* A ValueError whose attribute `reason` is the name of the code: programs want to tell them apart. */
-static PyObject *raise_value(int code, PyObject *text)
-{
-	PyObject *reason = PyUnicode_FromString(tl_code_name(code));
-	PyObject *error = text && reason ? PyObject_CallFunctionObjArgs(PyExc_ValueError, text, NULL) : NULL;
-	if (error && PyObject_SetAttrString(error, "reason", reason) == 0)
-		PyErr_SetObject(PyExc_ValueError, error);
-	Py_XDECREF(error);
-	Py_XDECREF(reason);
-	Py_XDECREF(text);
-	return NULL;
-}
-
 /* Several files are at play, so the message says which; what is missing or of another kind is a wrong value. */
 static PyObject *raise_named(int code, const tl_error *err)
 {
@@ -33,8 +20,9 @@ static PyObject *raise_named(int code, const tl_error *err)
 		return core_raise_file(code, err, err->file);
 	if (PyErr_Occurred() || code == TL_ENOMEM || code == TL_EIO || code == TL_ECANCELLED || code == TL_ELIMIT)
 		return core_raise(code, err);
-	return raise_value(code, named ? core_text(message, strlen(message))
-				       : PyUnicode_FromFormat("%s: %s", err->file, message));
+	PyObject *text = named ? core_text(message, strlen(message))
+			       : PyUnicode_FromFormat("%s: %s", err->file, message);
+	return core_raise_as(PyExc_ValueError, Py_BuildValue("(N)", text), code, err);
 }
 
 /* ---- what is asked for ---- */
@@ -281,6 +269,12 @@ static PyObject *write_files(core_comparison *self, PyObject *args)
 	return result;
 }
 
+static PyObject *is_truncated(core_comparison *self, void *unused)
+{
+	(void)unused;
+	return PyBool_FromLong(tl_comparison_is_truncated(self->comparison));
+}
+
 static PyMethodDef methods[] = {
 	{"tables", (PyCFunction)tables, METH_NOARGS,
 	 "tables()\n--\n\nThe sheets in order, as a list of Table, without columns that hold nothing."},
@@ -295,6 +289,11 @@ static PyMethodDef methods[] = {
 	{NULL, NULL, 0, NULL},
 };
 
+static PyGetSetDef members[] = {
+	{"is_truncated", (getter)is_truncated, NULL, "A trace among the reports was cut off.", NULL},
+	{NULL, NULL, NULL, NULL, NULL},
+};
+
 PyTypeObject core_comparison_type = {
 	PyVarObject_HEAD_INIT(NULL, 0).tp_name = "TraceLens._core.Comparison",
 	.tp_basicsize = sizeof(core_comparison),
@@ -302,4 +301,5 @@ PyTypeObject core_comparison_type = {
 	.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
 	.tp_doc = "Two or more reports side by side.",
 	.tp_methods = methods,
+	.tp_getset = members,
 };

@@ -31,6 +31,21 @@ static PyObject *exception_of(int code)
 	}
 }
 
+PyObject *core_raise_as(PyObject *type, PyObject *arguments, int code, const tl_error *err)
+{
+	PyObject *error = arguments ? PyObject_CallObject(type, arguments) : NULL;
+	PyObject *reason = PyUnicode_FromString(tl_code_name(code));
+	PyObject *file = err && *err->file ? PyUnicode_DecodeFSDefault(err->file) : Py_NewRef(Py_None);
+	if (error && reason && file && PyObject_SetAttrString(error, "reason", reason) == 0 &&
+	    PyObject_SetAttrString(error, "file", file) == 0)
+		PyErr_SetObject((PyObject *)Py_TYPE(error), error);
+	Py_XDECREF(error);
+	Py_XDECREF(reason);
+	Py_XDECREF(file);
+	Py_XDECREF(arguments);
+	return NULL;
+}
+
 PyObject *core_raise(int code, const tl_error *err)
 {
 	if (PyErr_Occurred())
@@ -38,12 +53,7 @@ PyObject *core_raise(int code, const tl_error *err)
 	if (code == TL_ENOMEM)
 		return PyErr_NoMemory();
 	const char *message = err && err->message[0] ? err->message : tl_code_name(code);
-	PyObject *text = core_text(message, strlen(message));
-	if (text) {
-		PyErr_SetObject(exception_of(code), text);
-		Py_DECREF(text);
-	}
-	return NULL;
+	return core_raise_as(exception_of(code), Py_BuildValue("(N)", core_text(message, strlen(message))), code, err);
 }
 
 PyObject *core_raise_file(int code, const tl_error *err, const char *path)
@@ -59,15 +69,9 @@ PyObject *core_raise_file(int code, const tl_error *err, const char *path)
 		number = EISDIR;
 	else if (status.st_uid != 0)
 		number = errno == EACCES ? EACCES : EIO;
-	PyObject *file = PyUnicode_DecodeFSDefault(path), *text = core_text(err->message, strlen(err->message));
-	PyObject *arguments = file && text ? Py_BuildValue("(iOO)", number, text, file) : NULL;
-	if (arguments) {
-		PyErr_SetObject(PyExc_OSError, arguments);
-		Py_DECREF(arguments);
-	}
-	Py_XDECREF(file);
-	Py_XDECREF(text);
-	return NULL;
+	PyObject *text = core_text(err->message, strlen(err->message));
+	PyObject *arguments = Py_BuildValue("(iNN)", number, text, PyUnicode_DecodeFSDefault(path));
+	return core_raise_as(PyExc_OSError, arguments, code, err);
 }
 
 PyObject *core_text(const char *text, size_t n)

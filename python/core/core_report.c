@@ -82,7 +82,7 @@ static bool take_arch(wishes *w, PyObject *json)
 		return false;
 	int code = text ? tl_arch_parse(&w->arch, text, strlen(text), "gpu_arch", &err) : 0;
 	if (code < 0)
-		core_raise(code, &err);
+		core_raise(code == TL_EFORMAT ? TL_EINVAL : code, &err); /* a wrong option, no bad input */
 	w->options.arch = w->arch;
 	return code == 0;
 }
@@ -132,7 +132,9 @@ static bool take_options(wishes *w, PyObject *given)
 static PyObject *raise_for(int code, tl_error *err, const wishes *w, const char *path)
 {
 	const char *other = w->options.comparison_path;
-	if (!other || !err->file[0] || !strstr(other, err->file) || strcmp(other, path) == 0)
+	if (!err->file[0]) /* neither */
+		return core_raise(code, err);
+	if (!other || !strstr(other, err->file) || strcmp(other, path) == 0)
 		return core_raise_file(code, err, path);
 	if (!strstr(err->message, err->file)) {
 		tl_error named = *err;
@@ -320,7 +322,9 @@ static PyObject *report_tree(PyObject *module, PyObject *args)
 		if (code == 0 && PyErr_Occurred())
 			tl_report_free(report);
 		else
-			result = code < 0 ? raise_for(code, &err, &w, "") : core_report_new(report, false);
+			result = code < 0 ? raise_for(code, &err, &w, "")
+					  : core_report_new(report,
+							    tl_trace_is_truncated(tl_tree_trace(analyzer->tree->tree)));
 	}
 	free_wishes(&w);
 	return result;

@@ -297,6 +297,18 @@ static bool is_same_file(const struct stat *a, const char *path)
 	return stat(path, &b) == 0 && a->st_dev == b.st_dev && a->st_ino == b.st_ino;
 }
 
+/* What is read must survive. */
+static int check_inputs(const job *j, const char *path)
+{
+	struct stat out;
+	if (!path || stat(path, &out) != 0)
+		return CLI_OK;
+	if (!is_same_file(&out, j->trace) && !(j->other && is_same_file(&out, j->other)))
+		return CLI_OK;
+	cli_say("%s: this is the trace, the report must go to another file", path);
+	return CLI_USAGE;
+}
+
 /* Refuses at once what would fail after minutes of work. */
 static int check_output(const job *j, const char *path)
 {
@@ -304,15 +316,11 @@ static int check_output(const job *j, const char *path)
 	if (!path || !strcmp(path, "-"))
 		return CLI_OK;
 	if (stat(path, &out) == 0) {
-		if (is_same_file(&out, j->trace) || (j->other && is_same_file(&out, j->other))) {
-			cli_say("%s: this is the trace, the report must go to another file", path);
-			return CLI_USAGE;
-		}
 		if (S_ISDIR(out.st_mode)) {
 			cli_say("%s: this is a directory, the report needs a file name", path);
 			return CLI_FAILED;
 		}
-		return CLI_OK;
+		return check_inputs(j, path);
 	}
 	const char *slash = strrchr(path, '/');
 	char *folder = !slash ? strdup(".") : slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
@@ -367,10 +375,14 @@ static int read_job(job *j, const cli_args *args, bool pytorch_given)
 	bool pipe = is_standard_output(j->outputs.xlsx_path) || is_standard_output(j->outputs.json_path);
 	if (is_standard_output(j->outputs.xlsx_path) && is_standard_output(j->outputs.json_path))
 		return cli_wrong_usage("report", "only one output can go to standard output");
+	if (j->outputs.xlsx_path && j->outputs.json_path && !strcmp(j->outputs.xlsx_path, j->outputs.json_path))
+		return cli_wrong_usage("report", "the workbook and the JSON file need different names");
 	j->quiet = cli_has(args, "quiet") || pipe;
 	j->summary = !j->quiet && !cli_has(args, "no-summary");
 	j->colour = cli_colour(cli_text(args, "color", "auto"));
-	status = check_output(j, j->outputs.xlsx_path);
+	status = check_inputs(j, j->outputs.csv_dir);
+	if (status == CLI_OK)
+		status = check_output(j, j->outputs.xlsx_path);
 	return status == CLI_OK ? check_output(j, j->outputs.json_path) : status;
 }
 
@@ -502,10 +514,10 @@ static int judge(const job *j, const tl_report *report, bool truncated)
 }
 
 /* Status of a report that was not made. Where another trace is read meanwhile, it may be that one's fault. */
-static int failed_status(const job *j, int code)
+static int failed_status(const job *j, const tl_error *err)
 {
-	int status = cli_read_status(code);
-	if (j->other)
+	int status = cli_read_status(err->code);
+	if (j->other && err->file[0] && strstr(j->other, err->file))
 		return status;
 	return status == CLI_USAGE || status == CLI_INTERRUPTED ? status : CLI_FAILED;
 }
@@ -546,7 +558,7 @@ static int make_report(job *j)
 			cli_progress_begin(&progress, j->other, !j->quiet);
 		}
 		code = tl_report_pytorch(&report, trace, &ro, &err);
-		status = code < 0 ? failed_status(j, code) : CLI_OK;
+		status = code < 0 ? failed_status(j, &err) : CLI_OK;
 	}
 	tl_trace_free(trace); /* the report stands alone; writing need not hold both */
 	cli_progress_end(&progress);

@@ -463,9 +463,11 @@ class Output(Case):
 
     def test_the_trace_is_not_overwritten(self):
         trace = self.trace()
-        for option in ("--output_json_path", "--output_xlsx_path"):
+        for option in ("--output_json_path", "--output_xlsx_path", "--output_csvs_dir"):
             self.run_it("report", trace, option, trace, status=2)
             self.assert_one_line("this is the trace")
+        self.run_it("report", trace, "--output_json_path", "z", "--output_xlsx_path", "z", status=2)
+        self.assert_one_line("different names")
         self.run_it("report", trace, "-q")
 
     def test_full_standard_output(self):

@@ -310,7 +310,7 @@ class ConsoleScript(Case):
         self.run_it(self.path("empty"), self.path("empty2"), "-o", self.path("x.xlsx"), status=5)
         self.run_it(self.path("a_csv"), self.b, "--sheets", "kernel_summary", "-o", self.path("x.xlsx"), status=2)
         self.assertFalse(os.path.exists(self.path("x.xlsx")))
-        self.run_it(self.a, self.b, "-o", self.path("text.xlsx/x.xlsx"), status=3)
+        self.run_it(self.a, self.b, "-o", self.path("text.xlsx/x.xlsx"), status=1)
 
 
 class Misuse(Case):

@@ -4,12 +4,15 @@ import argparse
 import logging
 import os
 import sys
+import warnings
 import zipfile
 
 from .. import _core, _models
 from .._frame import frame
 from ..PerfModel.torch_op_mapping import op_to_perf_model_class_map
 from ..TreePerf import TreePerfAnalyzer
+from . import _status
+from ._status import CutOffWarning
 
 logger = logging.getLogger("TraceLens.Reporting")
 
@@ -35,7 +38,8 @@ def generate_compare_perf_reports_pytorch(reports, output: "str | os.PathLike | 
     where the baseline is 0), then ``TAG::column`` as the reports have them. ``ops_all`` and ``roofline`` give three
     sheets for each report after the baseline: ``..._intersect_TAG`` (rows of both), ``..._only_baseline_TAG``,
     ``..._only_variant_TAG``; columns that hold nothing are left out of them. What is left out or stands in for
-    something else is told to the logger ``TraceLens.Reporting``.
+    something else is told to the logger ``TraceLens.Reporting``; a trace that is cut off, of which what is there is
+    compared, is a CutOffWarning.
 
     Raises OSError (cannot be read or written), ValueError (fewer than two reports, names that are not one a report, a
     group of sheets that a report lacks, a file that is no report).
@@ -44,7 +48,7 @@ def generate_compare_perf_reports_pytorch(reports, output: "str | os.PathLike | 
     names = None if names is None else _texts(names, "names")
     sheets = _texts([sheets] if isinstance(sheets, str) else sheets, "sheets")
     _check(paths, names, output, output_csvs_dir)
-    comparison = _compare(paths, names, sheets)
+    comparison, cut_off = _compare(paths, names, sheets)
     comparison.write(None if output is None else os.fspath(output),
                      None if output_csvs_dir is None else os.fspath(output_csvs_dir))
     for note in comparison.notes():
@@ -56,6 +60,8 @@ def generate_compare_perf_reports_pytorch(reports, output: "str | os.PathLike | 
             logger.info("Wrote '%s.csv' %s", sheet, size)
         if output is not None:
             logger.info("Wrote sheet '%s' %s", sheet, size)
+    if cut_off:
+        warnings.warn(f"{cut_off} is cut off; what is there is compared", CutOffWarning, stacklevel=2)
     return frames
 
 
@@ -68,29 +74,39 @@ def _texts(values, what, convert=None):
 def _check(paths, names, output, folder):
     """The reports must survive their comparison."""
     if len(paths) < 2:
-        raise ValueError("at least two reports are needed to compare")
+        raise _status.failure("TL_EINVAL", "at least two reports are needed to compare")
     if names is not None and len(names) != len(paths):
-        raise ValueError(f"{len(names)} names for {len(paths)} reports: names needs one a report")
+        raise _status.failure("TL_EINVAL", f"{len(names)} names for {len(paths)} reports: names needs one a report")
     for made in (output, folder):
         if made is not None and not os.fspath(made):
-            raise ValueError("the name of the output is empty")
+            raise _status.failure("TL_EINVAL", "the name of the output is empty")
         for path in paths if made is not None and os.path.exists(made) else ():
             if os.path.exists(path) and os.path.samefile(path, made):
-                raise ValueError(f"{os.fspath(made)}: this is one of the reports, the comparison must go elsewhere")
+                raise _status.failure(
+                    "TL_EINVAL", f"{os.fspath(made)}: this is one of the reports, the comparison must go elsewhere")
 
 
 def _compare(paths, names, sheets):
-    """Models in Python belong to the traces among the reports; without them the library does all of it."""
+    """(comparison, what is cut off or None). Models in Python belong to the traces among the reports; without them the
+    library does all of it."""
     if not _models.users_models(op_to_perf_model_class_map) or all(map(_is_finished, paths)):
-        return _core.compare_reports(paths, names, sheets)
+        comparison = _core.compare_reports(paths, names, sheets)
+        return comparison, "one of the traces" if comparison.is_truncated else None
     with_kernels = not sheets or not {"all", "kernel_summary"}.isdisjoint(sheets)
     made = [_core.read_report(path) if _is_finished(path) else _report_of(path, with_kernels) for path in paths]
-    return _core.compare_reports_made(made, [_tag(path) for path in paths] if names is None else names, sheets)
+    cut_off = ", ".join(os.fsdecode(path) for path, report in zip(paths, made) if report.is_truncated)
+    return _core.compare_reports_made(made, [_tag(path) for path in paths] if names is None else names,
+                                      sheets), cut_off or None
 
 
 def _report_of(path, with_kernels):
     analyzer = TreePerfAnalyzer.from_file(path)
-    return _core.report_tree(analyzer._native(), {"enable_kernel_summary": with_kernels, "disable_coll_analysis": True})
+    report = _core.report_tree(analyzer._native(), {"enable_kernel_summary": with_kernels,
+                                                    "disable_coll_analysis": True})
+    if report.is_empty:
+        raise _status.failure("TL_EEMPTY", f"{os.fsdecode(path)}: no GPU event with a usable time, nothing to compare "
+                              "(was GPU activity switched on in the profiler?)")
+    return report
 
 
 def _is_finished(path):
@@ -150,9 +166,13 @@ def _parser():
     return parser
 
 
+# of a comparison it is the fault of the options when something is not there, and of the input when it has no form
+_SPECIAL = {"TL_ENOTFOUND": _status.USAGE, "TL_EUNSUPPORTED": _status.USAGE, "TL_EFORMAT": _status.UNREADABLE}
+
+
 def main(arguments=None):
-    """The command ``TraceLens_compare_perf_reports_pytorch``. Exit status: 0 fine, 2 wrong usage, 3 unreadable input or
-    output that cannot be written, 5 nothing to compare."""
+    """The command ``TraceLens_compare_perf_reports_pytorch``. Exit status as that of ``tracelens compare``: 0 fine, 1
+    failed, 2 wrong usage, 3 unreadable input, 4 a trace is cut off (compared), 5 nothing to compare."""
     parser = _parser()
     given = parser.parse_args(arguments)
     if len(given.reports) < 2:
@@ -161,16 +181,20 @@ def main(arguments=None):
         parser.error("--names count must equal number of reports")
     if not logging.getLogger().handlers:
         logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stdout)
-    try:
-        generate_compare_perf_reports_pytorch(given.reports, given.output, given.names or None, given.sheets,
-                                              given.output_csvs_dir)
-    except (OSError, ValueError, OverflowError) as error:
-        text = str(error.strerror or error) if isinstance(error, OSError) else str(error)
-        name = getattr(error, "filename", None)
-        print(f"error: {text}" if not name or str(name) in text else f"error: {name}: {text}", file=sys.stderr)
-        return {"TL_EINVAL": 2, "TL_ENOTFOUND": 2, "TL_EUNSUPPORTED": 2, "TL_EEMPTY": 5}.get(
-            getattr(error, "reason", None if type(error) is not ValueError else "TL_EINVAL"), 3)
-    return 0
+    with warnings.catch_warnings(record=True) as raised:
+        warnings.simplefilter("always")
+        try:
+            generate_compare_perf_reports_pytorch(given.reports, given.output, given.names or None, given.sheets,
+                                                  given.output_csvs_dir)
+            status = _status.OK
+        except (Exception, KeyboardInterrupt) as error:
+            status = _status.complain(error, given.reports, _SPECIAL)
+    for warning in raised:
+        if warning.category is CutOffWarning or "TraceLens" in str(warning.filename):
+            print(f"warning: {warning.message}", file=sys.stderr)
+        if status == _status.OK and warning.category is CutOffWarning:
+            status = _status.CUT_OFF
+    return status
 
 
 if __name__ == "__main__":

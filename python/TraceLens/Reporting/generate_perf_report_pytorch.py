@@ -14,18 +14,11 @@ from .._frame import frame
 from ..PerfModel.torch_op_mapping import op_to_perf_model_class_map
 from ..Trace2Tree import TraceToTree
 from ..TreePerf import TreePerfAnalyzer
-from . import _extension
+from . import _extension, _status
+from ._status import CutOffWarning, NothingToAnalyseWarning
 from .reporting_utils import add_gpu_arch_cli_args, resolve_gpu_arch
 
 logger = logging.getLogger("TraceLens.Reporting")
-
-
-class CutOffWarning(UserWarning):
-    """The file of the trace ends in the middle of something."""
-
-
-class NothingToAnalyseWarning(UserWarning):
-    """The trace holds no GPU work."""
 
 
 class ModelFailedWarning(UserWarning):
@@ -74,6 +67,12 @@ def generate_perf_report_pytorch(
 
     Raises OSError (cannot be read or written), ValueError (no trace, options or extension that make no sense).
     """
+    _check_rows(topk_ops=(topk_ops, 1), topk_roofline_ops=(topk_roofline_ops, 1),
+                topk_short_kernels=(topk_short_kernels, 0))
+    if comparison_json_path is not None and not os.fspath(comparison_json_path):
+        raise _status.failure("TL_EINVAL", "the name of the trace to compare with is empty")
+    _status.check_outputs((output_xlsx_path, output_csvs_dir, output_json_path),
+                          [path for path in (profile_json_path, comparison_json_path) if path is not None])
     arch = resolve_gpu_arch(gpu_arch_json_path=gpu_arch_json_path, gpu_arch_platform=gpu_arch_platform,
                             gpu_arch=gpu_arch)
     options = {
@@ -135,7 +134,14 @@ def _check_strict(path, tables, sheet):
     health = next(table for table in tables if table.name == sheet)
     repairs = [kind for kind, repair in zip(health.cells("kind"), health.cells("repair")) if repair]
     if repairs:
-        raise ValueError(f"{path}: the trace needs repairs, which strict refuses: {', '.join(repairs)}")
+        raise _status.failure("TL_ESTRICT",
+                              f"{path}: the trace needs repairs, which strict refuses: {', '.join(repairs)}")
+
+
+def _check_rows(**limits):
+    for name, (given, least) in limits.items():
+        if given is not None and given < least:
+            raise _status.failure("TL_EINVAL", f"{name}: {given} is too small, the least is {least}")
 
 
 def _warn_of_failed_models(path, tables):
@@ -343,8 +349,17 @@ def _parser():
 
 
 def main(arguments=None):
-    """The command ``TraceLens_generate_perf_report_pytorch``. Exit status as that of ``tracelens report``."""
+    """The command ``TraceLens_generate_perf_report_pytorch``. Exit status as that of ``tracelens report``: 0 fine, 1
+    failed, 2 wrong usage, 3 unreadable input, 4 the trace is cut off (reported), 5 nothing to analyse (reported), 6
+    refused by ``--strict``."""
     given = vars(_parser().parse_args(arguments))
+    try:
+        given["gpu_arch"] = resolve_gpu_arch(gpu_arch_json_path=given.pop("gpu_arch_json_path"),
+                                             gpu_arch_platform=given.pop("gpu_arch_platform"))
+    except (OSError, ValueError, KeyError) as error:
+        _status.complain(error, ())
+        return _status.USAGE
+    inputs = [given["profile_json_path"], given["comparison_json_path"] or ""]
     given["collective_analysis"] = not given.pop("disable_coll_analysis")
     given["kernel_summary"] = given.pop("enable_kernel_summary")
     if not logging.getLogger().handlers:
@@ -353,29 +368,14 @@ def main(arguments=None):
         warnings.simplefilter("always")
         try:
             generate_perf_report_pytorch(**given)
-            status = 0
-        except Exception as error:
-            status = _complain(error)
+            status = _status.OK
+        except (Exception, KeyboardInterrupt) as error:
+            status = _status.complain(error, inputs)
     for warning in raised:
         if not issubclass(warning.category, DeprecationWarning) or "TraceLens" in str(warning.filename):
             print(f"warning: {warning.message}", file=sys.stderr)
-        if status == 0:
-            status = {CutOffWarning: 4, NothingToAnalyseWarning: 5}.get(warning.category, 0)
-    return status
-
-
-def _complain(error):
-    """Tells of a failure in one line; its exit status."""
-    if isinstance(error, KeyError) and error.args:
-        error = ValueError(error.args[0])
-    if isinstance(error, NotImplementedError):
-        status = 2
-    elif isinstance(error, (OSError, ValueError)):
-        status = 3
-    else:
-        raise error
-    text = error.strerror if isinstance(error, OSError) and error.strerror else error
-    print(f"error: {text}", file=sys.stderr)
+        if status == _status.OK:
+            status = {CutOffWarning: _status.CUT_OFF, NothingToAnalyseWarning: _status.EMPTY}.get(warning.category, 0)
     return status
 
 

@@ -23,13 +23,23 @@ def resolve_gpu_arch(*, gpu_arch_json_path=None, gpu_arch_platform=None, gpu_arc
     if sum(given is not None for given in (gpu_arch_json_path, gpu_arch_platform, gpu_arch)) > 1:
         raise ValueError("at most one of gpu_arch_json_path, gpu_arch_platform and gpu_arch may be given")
     if gpu_arch_json_path is not None:
-        with open(gpu_arch_json_path, encoding="utf-8") as file:
-            gpu_arch = json.load(file)
+        gpu_arch = _read_arch(gpu_arch_json_path)
     if gpu_arch_platform is not None:
         return _core.platform(gpu_arch_platform)
     if gpu_arch is not None and not isinstance(gpu_arch, Mapping):
         raise ValueError(f"a GPU platform is a mapping, not {type(gpu_arch).__name__}")
     return gpu_arch
+
+
+def _read_arch(path):
+    with open(path, encoding="utf-8") as file:
+        try:
+            found = json.load(file)
+        except ValueError as error:
+            raise ValueError(f"{path}: this is not JSON; a JSON object that describes a GPU is needed") from error
+    if not isinstance(found, dict):
+        raise ValueError(f"{path}: a JSON object that describes a GPU is needed, not a {type(found).__name__}")
+    return found
 
 
 def detect_gpus_per_node(trace_filepath):
