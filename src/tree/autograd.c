@@ -17,6 +17,7 @@
 typedef TL_VEC(tl_row) row_vec;
 
 typedef struct {
+	const tl_build *b;
 	tl_tree *tree;
 	const tl_store *s;
 	row_vec ops;      /* operations with a sequence number by (source, process, number, start, row) */
@@ -65,8 +66,9 @@ static bool number_less(const void *ctx, uint32_t a, uint32_t b)
 static int gather(tl_pairing *p)
 {
 	const tl_store *s = p->s;
-	for (tl_row row = 0; row < s->n; row++) {
-		if (s->kind[row] != TL_KIND_CPU_OP || p->tree->pos_of_row[row] == TL_POS_NONE)
+	for (size_t i = 0; i < p->b->parts.n_host; i++) {
+		tl_row row = p->b->parts.host[i];
+		if (s->kind[row] != TL_KIND_CPU_OP || s->start[row] == TL_TIME_NONE)
 			continue;
 		const tl_op_args *args = tl__op_args(s, row);
 		/* A text is what is no count: -1 means "none". */
@@ -200,9 +202,11 @@ static tl_row op_at(const tl_store *s, const row_vec *places, tl_row head)
 static int learn_from(tl_pairing *p, row_vec *arrows, row_vec *places)
 {
 	const tl_store *s = p->s;
-	for (tl_row row = 0; row < s->n; row++)
+	for (size_t i = 0; i < p->b->parts.n_arrows; i++) {
+		tl_row row = p->b->parts.arrows[i];
 		if (s->kind[row] == TL_KIND_FWDBWD && s->side[row] != UINT32_MAX && s->track[row] != UINT32_MAX)
 			TL_TRY(TL_VEC_PUSH(arrows, row));
+	}
 	for (size_t i = 0; i < p->ops.n; i++)
 		if (has_thread_id(s, p->ops.v[i]))
 			TL_TRY(TL_VEC_PUSH(places, p->ops.v[i]));
@@ -293,9 +297,10 @@ int tl__build_index_links(tl_tree *t)
 	return tl__sort(t->links_by_backward, t->n_links, backward_less, t);
 }
 
-int tl__build_autograd(tl_tree *tree)
+int tl__build_autograd(const tl_build *b)
 {
-	tl_pairing p = {.tree = tree, .s = tree->store};
+	tl_tree *tree = b->tree;
+	tl_pairing p = {.b = b, .tree = tree, .s = tree->store};
 	tl_map seen = {0};
 	bool left = false;
 	int code = gather(&p);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file build.h
- * What the steps of tl_tree_build hand on to each other:
- * nest (host events by time) -> launches (GPU events to launches) -> number (pre-order) -> autograd, checks.
+ * What the steps of tl_tree_build hand on to each other: parts (which events they look at) ->
+ * nest (host events by time) -> launches (GPU events to launches) -> number (pre-order) -> checks.
+ * Overruns, autograd and the check of Python frames need the parts only and run beside these.
  */
 #ifndef TL_TREE_BUILD_H
 #define TL_TREE_BUILD_H
@@ -18,6 +19,17 @@
 #define TL_LOCAL_NONE UINT32_MAX
 
 /**
+ * Rows of the events that make the tree, ascending. Most events of a trace are none of these, and going through all of
+ * them takes longer than many a step.
+ */
+typedef struct tl_parts {
+	tl_row *host;   /* nodes of the host; Python frames where the tree has them */
+	tl_row *gpu;    /* GPU events */
+	tl_row *arrows; /* halves of flows, forward-backward ones, too; part of the same memory */
+	size_t n_host, n_gpu, n_arrows;
+} tl_parts;
+
+/**
  * Host events are numbered per track: a local position counts them track by track, pre-order
  * within each. Until `number` runs, tree->pos_of_row holds local positions: of a host event its
  * own, of a linked GPU event that of its launch.
@@ -25,6 +37,7 @@
 typedef struct tl_build {
 	tl_tree *tree;
 	const tl_store *store;
+	tl_parts parts;
 
 	size_t n_host;
 	tl_row *order;    /* row of each local position */
@@ -68,9 +81,31 @@ static inline bool tl__is_builtin(const tl_store *s, tl_row row)
 	return strncmp(tl__name(s, row), "<built-in", 9) == 0;
 }
 
+/** What is known of names of launches, by id; zero-initialise. There are few, and every launch is asked about. */
+typedef struct tl_graph_names {
+	struct {
+		tl_str name;
+		bool is;
+	} known[16];
+} tl_graph_names;
+
+/** Whether a launch is one of a graph. */
+static inline bool tl__is_graph_launch(tl_graph_names *names, const tl_store *s, tl_row launch)
+{
+	tl_str name = s->name[launch];
+	size_t at = name % (sizeof names->known / sizeof *names->known);
+	if (names->known[at].name != name) {
+		names->known[at].name = name;
+		names->known[at].is = strstr(tl__str(s->strings, name), "GraphLaunch") != NULL;
+	}
+	return names->known[at].is;
+}
+
 /* Every step returns 0 or TL_ENOMEM. */
-/** Notes streams that overrun; with `clip` gives the tree events of its own, without the overruns. First of all. */
-int tl__build_overruns(tl_tree *tree, bool clip);
+/** First of all. */
+int tl__build_parts(tl_build *b);
+/** Notes streams that overrun; with `clip` gives the tree events of its own, without the overruns, before the rest. */
+int tl__build_overruns(tl_build *b, bool clip);
 int tl__build_nest(tl_build *b);
 /** Frees what the steps handed on. */
 void tl__build_free(tl_build *b);
@@ -78,7 +113,8 @@ void tl__build_free(tl_build *b);
 int tl__build_launches(tl_build *b);
 /** Turns local positions into the final arrays of the tree. */
 int tl__build_number(tl_build *b);
-int tl__build_autograd(tl_tree *tree);
+/** Needs the parts only. */
+int tl__build_autograd(const tl_build *b);
 /** Sorts tree->links and makes links_by_backward anew. */
 int tl__build_index_links(tl_tree *tree);
 /** Notes about launches that change nothing: graphs with too few kernels. */

@@ -76,9 +76,10 @@ static void check_replays(tl_tree *t, const tl_row *v, size_t n)
 static int check_graphs(tl_tree *t, row_vec *replays)
 {
 	const tl_store *s = t->store;
+	tl_graph_names names = {0};
 	for (size_t i = 0; i < t->n; i++) {
 		tl_row row = t->row[i];
-		if (s->kind[row] == TL_KIND_RUNTIME && strstr(tl__name(s, row), "GraphLaunch"))
+		if (s->kind[row] == TL_KIND_RUNTIME && tl__is_graph_launch(&names, s, row))
 			TL_TRY(TL_VEC_PUSH(replays, row));
 	}
 	TL_TRY(tl__sort(replays->v, replays->n, replay_less, t));

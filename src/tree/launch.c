@@ -139,43 +139,62 @@ static bool flow_less(const void *ctx, uint32_t a, uint32_t b)
 	return ia != ib ? ia < ib : a < b;
 }
 
-static bool is_graph_launch(const tl_store *s, tl_row launch)
-{
-	return strstr(tl__name(s, launch), "GraphLaunch") != NULL;
-}
-
 static tl_time known(tl_time dur)
 {
 	return dur == TL_TIME_NONE ? 0 : dur;
+}
+
+/* -1, 0, 1: whether flow half `i` comes before, at or behind (source, id). */
+static int flow_compare(const tl_linker *l, size_t i, uint32_t source, tl_id id)
+{
+	const tl_store *s = l->b->store;
+	uint32_t other = tl__source_of(s, l->flows[i]);
+	if (other != source)
+		return other < source ? -1 : 1;
+	tl_id found = s->flows.v[s->side[l->flows[i]]].id;
+	return found == id ? 0 : found < id ? -1 : 1;
+}
+
+/* First flow half at or behind (source, id); mostly one of the next few behind that of the launch before. */
+static size_t find_flow(tl_linker *l, uint32_t source, tl_id id)
+{
+	enum { NEAR = 8 };
+	size_t lo = l->next_flow, hi = l->n_flows;
+	if (lo && flow_compare(l, lo - 1, source, id) >= 0) {
+		hi = lo;
+		lo = 0;
+	}
+	for (int i = 0; i < NEAR && lo < hi && lo >= l->next_flow; i++, lo++)
+		if (flow_compare(l, lo, source, id) >= 0)
+			return lo;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		if (flow_compare(l, mid, source, id) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
 }
 
 /*
  * Exactly one half of the arrow of this correlation is there. Kernels of a graph never have whole
  * arrows, and a file without any arrows was written so: neither is worth a word.
  */
-static bool has_half_flow(const tl_linker *l, tl_row launch)
+static bool has_half_flow(tl_linker *l, tl_row launch)
 {
 	const tl_store *s = l->b->store;
 	uint32_t source = tl__source_of(s, launch);
 	tl_id id = correlation_of(s, launch);
-	if (is_graph_launch(s, launch))
-		return false;
-	size_t lo = 0, hi = l->n_flows;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		uint32_t other = tl__source_of(s, l->flows[mid]);
-		if (other < source || (other == source && s->flows.v[s->side[l->flows[mid]]].id < id))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	bool begin = false, finish = false;
-	for (; lo < l->n_flows && !(begin && finish); lo++) {
-		const tl_flow_args *flow = &s->flows.v[s->side[l->flows[lo]]];
-		if (tl__source_of(s, l->flows[lo]) != source || flow->id != id)
-			break;
-		begin |= flow->phase == 's';
-		finish |= flow->phase == 'f';
+	if (tl__is_graph_launch(&l->graph_names, s, launch))
+		return false;
+	size_t at = find_flow(l, source, id);
+	l->next_flow = at;
+	for (; at < l->n_flows && !(begin && finish) && flow_compare(l, at, source, id) == 0; at++) {
+		char phase = s->flows.v[s->side[l->flows[at]]].phase;
+		begin |= phase == 's';
+		finish |= phase == 'f';
 	}
 	return begin != finish;
 }
@@ -265,18 +284,20 @@ static int link_by_correlation(tl_linker *l, row_vec *launches, row_vec *flows, 
 {
 	const tl_store *s = l->b->store;
 	tl_tree *tree = l->b->tree;
-	size_t n_gpu = 0;
-	for (tl_row row = 0; row < s->n; row++) {
-		uint8_t kind = s->kind[row];
-		n_gpu += tl__kind_is_gpu(kind);
-		if (kind == TL_KIND_RUNTIME && tree->pos_of_row[row] != TL_POS_NONE &&
+	const tl_parts *parts = &l->b->parts;
+	for (size_t i = 0; i < parts->n_host; i++) {
+		tl_row row = parts->host[i];
+		if (s->kind[row] == TL_KIND_RUNTIME && tree->pos_of_row[row] != TL_POS_NONE &&
 		    correlation_of(s, row) != TL_ID_NONE)
 			TL_TRY(TL_VEC_PUSH(launches, row));
-		else if (kind == TL_KIND_FLOW && s->side[row] != UINT32_MAX &&
-			 s->flows.v[s->side[row]].id != TL_ID_NONE)
+	}
+	for (size_t i = 0; i < parts->n_arrows; i++) {
+		tl_row row = parts->arrows[i];
+		if (s->kind[row] == TL_KIND_FLOW && s->side[row] != UINT32_MAX &&
+		    s->flows.v[s->side[row]].id != TL_ID_NONE)
 			TL_TRY(TL_VEC_PUSH(flows, row));
 	}
-	tree->gpu = tl__malloc((n_gpu + 1) * sizeof *tree->gpu);
+	tree->gpu = tl__malloc((parts->n_gpu + 1) * sizeof *tree->gpu);
 	g->seen = tl__calloc(launches->n + 1, 1);
 	if (!tree->gpu || !g->seen)
 		return TL_ENOMEM;
@@ -286,9 +307,8 @@ static int link_by_correlation(tl_linker *l, row_vec *launches, row_vec *flows, 
 	l->n_flows = flows->n;
 	g->v = launches->v;
 	g->n = launches->n;
-	for (tl_row row = 0; row < s->n; row++)
-		if (tl__kind_is_gpu(s->kind[row]))
-			TL_TRY(link_gpu(l, g, row));
+	for (size_t i = 0; i < parts->n_gpu; i++)
+		TL_TRY(link_gpu(l, g, parts->gpu[i]));
 	return 0;
 }
 

@@ -24,6 +24,8 @@ typedef struct tl_linker {
 
 	tl_row *flows; /* flow halves by (source, id, row) */
 	size_t n_flows;
+	size_t next_flow; /* that of the launch that was asked for last */
+	tl_graph_names graph_names;
 	TL_VEC(tl_row) unmatched; /* GPU events that no correlation links */
 	TL_VEC(tl_row) ambiguous;
 } tl_linker;

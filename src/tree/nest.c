@@ -50,44 +50,35 @@ static bool has_python_id(const tl_store *s, tl_row row)
 	return args && args->id != TL_ID_NONE;
 }
 
-static bool is_host(const tl_build *b, tl_row row)
-{
-	uint8_t kind = b->store->kind[row];
-	return (kind == TL_KIND_CPU_OP || kind == TL_KIND_RUNTIME ||
-		(kind == TL_KIND_PYTHON && b->tree->with_python)) &&
-	       b->store->start[row] != TL_TIME_NONE;
-}
-
 static size_t track_slot(const tl_build *b, tl_row row)
 {
 	uint32_t track = b->store->track[row];
 	return track == UINT32_MAX ? b->n_tracks - 1 : track;
 }
 
-/* Host events by track, in row order (a counting sort). */
+/* Host events that have a time by track, in row order (a counting sort). */
 static int gather(tl_build *b)
 {
 	const tl_store *s = b->store;
+	const tl_parts *parts = &b->parts;
 	b->n_tracks = s->tracks.n + 1;
 	b->first = tl__calloc(b->n_tracks + 2, sizeof *b->first);
-	if (!b->first)
+	b->order = tl__malloc((parts->n_host + 1) * sizeof *b->order);
+	b->parent = tl__malloc((parts->n_host + 1) * sizeof *b->parent);
+	b->end = tl__malloc((parts->n_host + 1) * sizeof *b->end);
+	if (!b->first || !b->order || !b->parent || !b->end)
 		return TL_ENOMEM;
 	size_t *next = b->first + 1; /* shifts to its final place while the events are dealt out */
-	for (tl_row row = 0; row < s->n; row++)
-		if (is_host(b, row)) {
-			next[track_slot(b, row) + 1]++;
+	for (size_t i = 0; i < parts->n_host; i++)
+		if (s->start[parts->host[i]] != TL_TIME_NONE) {
+			next[track_slot(b, parts->host[i]) + 1]++;
 			b->n_host++;
 		}
 	for (size_t t = 1; t <= b->n_tracks; t++)
 		next[t] += next[t - 1];
-	b->order = tl__malloc((b->n_host + 1) * sizeof *b->order);
-	b->parent = tl__malloc((b->n_host + 1) * sizeof *b->parent);
-	b->end = tl__malloc((b->n_host + 1) * sizeof *b->end);
-	if (!b->order || !b->parent || !b->end)
-		return TL_ENOMEM;
-	for (tl_row row = 0; row < s->n; row++)
-		if (is_host(b, row))
-			b->order[next[track_slot(b, row)]++] = row;
+	for (size_t i = 0; i < parts->n_host; i++)
+		if (s->start[parts->host[i]] != TL_TIME_NONE)
+			b->order[next[track_slot(b, parts->host[i])]++] = parts->host[i];
 	return 0;
 }
 

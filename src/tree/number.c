@@ -35,6 +35,7 @@ typedef struct {
 	uint32_t *launch;  /* local position of the host parent of each tree->gpu entry */
 	local_vec waiting; /* hosts whose GPU events come when their host descendants are out; indexes into gpu */
 	size_t n_gpu;      /* out so far */
+	size_t next;       /* in tree->gpu, behind the events of the subtree before */
 } tl_numberer;
 
 static void emit(tl_numberer *m, tl_row row, tl_pos parent)
@@ -63,11 +64,12 @@ static void emit_gpu(tl_numberer *m, uint32_t next)
 	}
 }
 
-static int emit_subtree(tl_numberer *m, uint32_t root)
+/* First GPU event at or below local position `root`; mostly the one behind those of the root before. */
+static size_t first_gpu(const tl_numberer *m, uint32_t root)
 {
-	tl_build *b = m->b;
-	tl_tree *t = b->tree;
-	size_t lo = 0, hi = t->n_gpu; /* first GPU event of this subtree */
+	size_t lo = 0, hi = m->b->tree->n_gpu, next = m->next;
+	if ((next == 0 || m->launch[next - 1] < root) && (next == hi || m->launch[next] >= root))
+		return next;
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 		if (m->launch[mid] < root)
@@ -75,6 +77,14 @@ static int emit_subtree(tl_numberer *m, uint32_t root)
 		else
 			hi = mid;
 	}
+	return lo;
+}
+
+static int emit_subtree(tl_numberer *m, uint32_t root)
+{
+	tl_build *b = m->b;
+	tl_tree *t = b->tree;
+	size_t lo = first_gpu(m, root);
 	for (uint32_t i = root; i < b->end[root]; i++) {
 		emit_gpu(m, i);
 		uint32_t parent = b->parent[i];
@@ -86,6 +96,7 @@ static int emit_subtree(tl_numberer *m, uint32_t root)
 		}
 	}
 	emit_gpu(m, b->end[root]);
+	m->next = lo;
 	return 0;
 }
 

@@ -74,29 +74,30 @@ static int check_track(tl_tree *t, tl_row *v, size_t n, bool clips)
 
 static bool has_time(const tl_store *s, tl_row row)
 {
-	return tl__kind_is_gpu(s->kind[row]) && s->start[row] != TL_TIME_NONE && s->dur[row] != TL_TIME_NONE;
+	return s->start[row] != TL_TIME_NONE && s->dur[row] != TL_TIME_NONE;
 }
 
 /* Deals GPU events out to their tracks and checks each. `next` has a zero for each track and one more. */
-static int check_tracks(tl_tree *t, size_t *next, size_t n_tracks, bool clips)
+static int check_tracks(const tl_build *b, size_t *next, size_t n_tracks, bool clips)
 {
+	tl_tree *t = b->tree;
 	const tl_store *s = t->store;
-	size_t n = 0;
-	for (tl_row row = 0; row < s->n; row++)
-		if (has_time(s, row)) {
-			next[(s->track[row] == UINT32_MAX ? n_tracks - 1 : s->track[row]) + 1]++;
-			n++;
-		}
-	if (!n)
-		return 0;
-	for (size_t i = 1; i <= n_tracks; i++)
-		next[i] += next[i - 1];
-	tl_row *gpu = tl__malloc(n * sizeof *gpu);
+	const tl_parts *parts = &b->parts;
+	tl_row *gpu = tl__malloc((parts->n_gpu + 1) * sizeof *gpu);
 	if (!gpu)
 		return TL_ENOMEM;
-	for (tl_row row = 0; row < s->n; row++)
+	for (size_t i = 0; i < parts->n_gpu; i++) {
+		tl_row row = parts->gpu[i];
+		if (has_time(s, row))
+			next[(s->track[row] == UINT32_MAX ? n_tracks - 1 : s->track[row]) + 1]++;
+	}
+	for (size_t i = 1; i <= n_tracks; i++)
+		next[i] += next[i - 1];
+	for (size_t i = 0; i < parts->n_gpu; i++) {
+		tl_row row = parts->gpu[i];
 		if (has_time(s, row))
 			gpu[next[s->track[row] == UINT32_MAX ? n_tracks - 1 : s->track[row]]++] = row;
+	}
 	int code = 0;
 	for (size_t i = 0, from = 0; i < n_tracks && !code; from = next[i++])
 		if (from < next[i])
@@ -105,13 +106,16 @@ static int check_tracks(tl_tree *t, size_t *next, size_t n_tracks, bool clips)
 	return code;
 }
 
-int tl__build_overruns(tl_tree *t, bool clips)
+int tl__build_overruns(tl_build *b, bool clips)
 {
+	tl_tree *t = b->tree;
 	size_t n_tracks = t->store->tracks.n + 1; /* the last for events without track */
+	if (!b->parts.n_gpu)
+		return 0;
 	size_t *next = tl__calloc(n_tracks + 1, sizeof *next);
 	if (!next)
 		return TL_ENOMEM;
-	int code = check_tracks(t, next, n_tracks, clips);
+	int code = check_tracks(b, next, n_tracks, clips);
 	tl__free(next);
 	if (t->own_store)
 		t->store = t->own_store;

@@ -11,6 +11,12 @@
 /* Grid cells for each long frame, so that few events lie in the cell of one by chance. */
 enum { LEAST_CELLS = 1 << 16, CELLS_PER_FRAME = 32, WORD = 64 };
 
+/* How the host events of a track end. */
+typedef struct {
+	tl_time end;    /* the last end */
+	tl_row builtin; /* the first built-in by start that ends there, or TL_ROW_NONE */
+} tl_track_end;
+
 /* What is known of the frames of a trace. */
 typedef struct {
 	const tl_store *store;
@@ -18,9 +24,9 @@ typedef struct {
 	tl_time *latest;       /* end of a stretch of frames: a tree, frame i is at leaf frames.n + i */
 	uint64_t *cells;       /* a bit each: a frame starts in this stretch of time */
 	size_t n_cells;
-	unsigned shift;        /* 2^shift ps a cell */
-	tl_time first, last;   /* start of any frame in `frames` */
-	tl_time *end_of_track; /* of each track slot: last end of a host event */
+	unsigned shift;      /* 2^shift ps a cell */
+	tl_time first, last; /* start of any frame in `frames` */
+	tl_track_end *track; /* of each track slot */
 } tl_frames;
 
 static bool is_host(const tl_store *s, tl_row row)
@@ -35,20 +41,31 @@ static size_t slot_of(const tl_store *s, tl_row row)
 	return s->track[row] == UINT32_MAX ? s->tracks.n : s->track[row];
 }
 
+static void note_end(const tl_store *s, tl_row row, tl_time end, tl_track_end *track)
+{
+	if (end > track->end)
+		*track = (tl_track_end){end, TL_ROW_NONE};
+	bool first = track->builtin == TL_ROW_NONE || s->start[row] < s->start[track->builtin];
+	if (first && s->kind[row] == TL_KIND_PYTHON && tl__is_builtin(s, row))
+		track->builtin = row;
+}
+
 static int gather(tl_frames *f)
 {
 	const tl_store *s = f->store;
 	size_t slots = s->tracks.n + 1;
-	f->end_of_track = tl__malloc(slots * sizeof *f->end_of_track);
-	if (!f->end_of_track)
+	f->track = tl__malloc(slots * sizeof *f->track);
+	if (!f->track)
 		return TL_ENOMEM;
 	for (size_t i = 0; i < slots; i++)
-		f->end_of_track[i] = INT64_MIN;
+		f->track[i] = (tl_track_end){INT64_MIN, TL_ROW_NONE};
 	for (tl_row row = 0; row < s->n; row++) {
 		if (!is_host(s, row))
 			continue;
-		tl_time end = tl__span_end(s, row), *last = &f->end_of_track[slot_of(s, row)];
-		*last = end > *last ? end : *last;
+		tl_time end = tl__span_end(s, row);
+		tl_track_end *track = &f->track[slot_of(s, row)];
+		if (end >= track->end)
+			note_end(s, row, end, track);
 		if (s->kind[row] == TL_KIND_PYTHON && s->dur[row] >= TL_OVERLONG)
 			TL_TRY(TL_VEC_PUSH(&f->frames, row));
 	}
@@ -57,39 +74,20 @@ static int gather(tl_frames *f)
 
 /* ---- unfinished built-ins ---- */
 
-static bool ends_with_track(const tl_frames *f, tl_row row)
-{
-	const tl_store *s = f->store;
-	return s->kind[row] == TL_KIND_PYTHON && s->start[row] != TL_TIME_NONE &&
-	       tl__span_end(s, row) == f->end_of_track[slot_of(s, row)] && tl__is_builtin(s, row);
-}
-
 /* Whether some built-in ends with its track, and another one of the track starts during it. */
-static int may_be_unfinished(const tl_frames *f, bool *out)
+static bool may_be_unfinished(const tl_frames *f)
 {
 	const tl_store *s = f->store;
-	size_t slots = s->tracks.n + 1;
 	bool any = false;
-	tl_row *open = tl__malloc(slots * sizeof *open); /* first built-in that ends with the track */
-	if (!open)
-		return TL_ENOMEM;
-	for (size_t i = 0; i < slots; i++)
-		open[i] = TL_ROW_NONE;
-	for (tl_row row = 0; row < s->n; row++) {
-		if (!ends_with_track(f, row))
-			continue;
-		tl_row *first = &open[slot_of(s, row)];
-		if (*first == TL_ROW_NONE || s->start[row] < s->start[*first])
-			*first = row;
-		any = true;
+	for (size_t i = 0; i <= s->tracks.n; i++)
+		any |= f->track[i].builtin != TL_ROW_NONE;
+	for (tl_row row = 0; any && row < s->n; row++) {
+		tl_row first = s->kind[row] == TL_KIND_PYTHON ? f->track[slot_of(s, row)].builtin : TL_ROW_NONE;
+		if (first != TL_ROW_NONE && first != row && s->start[row] != TL_TIME_NONE &&
+		    s->start[row] >= s->start[first] && tl__is_builtin(s, row))
+			return true;
 	}
-	for (tl_row row = 0; any && row < s->n && !*out; row++) {
-		tl_row first = s->kind[row] == TL_KIND_PYTHON ? open[slot_of(s, row)] : TL_ROW_NONE;
-		*out = first != TL_ROW_NONE && first != row && s->start[row] != TL_TIME_NONE &&
-		       s->start[row] >= s->start[first] && tl__is_builtin(s, row);
-	}
-	tl__free(open);
-	return 0;
+	return false;
 }
 
 /* ---- overlong frames ---- */
@@ -216,7 +214,9 @@ static int nest_frames(tl_tree *t)
 	tl_build b = {.tree = &frames, .store = s};
 	tl__health_clear(&frames.health);
 	frames.pos_of_row = tl__malloc((s->n + 1) * sizeof *frames.pos_of_row);
-	int code = frames.pos_of_row ? tl__build_nest(&b) : TL_ENOMEM;
+	int code = frames.pos_of_row ? tl__build_parts(&b) : TL_ENOMEM;
+	if (!code)
+		code = tl__build_nest(&b);
 	tl__build_free(&b);
 	tl__free(frames.pos_of_row);
 	if (!code) {
@@ -235,12 +235,12 @@ int tl__build_check_python(tl_tree *t)
 	bool doubtful = false;
 	int code = gather(&f);
 	if (!code)
-		code = may_be_unfinished(&f, &doubtful);
+		doubtful = may_be_unfinished(&f);
 	if (!code && !doubtful)
 		code = may_be_overlong(&f, &doubtful);
 	TL_VEC_FREE(&f.frames);
 	tl__free(f.latest);
 	tl__free(f.cells);
-	tl__free(f.end_of_track);
+	tl__free(f.track);
 	return !code && doubtful ? nest_frames(t) : code;
 }

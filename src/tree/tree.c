@@ -20,37 +20,48 @@ static int build_steps(tl_build *b)
 	TL_TRY(tl__build_nest(b));
 	TL_TRY(tl__build_launches(b));
 	TL_TRY(tl__build_number(b));
-	TL_TRY(tl__build_autograd(t));
 	return tl__build_checks(t);
 }
 
-/* Reads the events only, and its findings are nobody else's. */
-typedef struct python_check {
-	tl_tree *tree;
+/* The steps that read the events and nothing of the tree; what they write, findings included, no other step touches. */
+typedef struct side_steps {
+	tl_build *b;
+	bool overruns;
 	int code;
-} python_check;
+} side_steps;
 
-static void check_python(void *user)
+static void build_side_steps(void *user)
 {
-	python_check *check = user;
-	check->code = tl__build_check_python(check->tree);
+	side_steps *side = user;
+	tl_tree *t = side->b->tree;
+	int code = side->overruns ? tl__build_overruns(side->b, false) : 0;
+	if (!code)
+		code = tl__build_autograd(side->b);
+	if (!code)
+		code = tl__build_check_python(t);
+	side->code = code;
 }
 
 static int build(tl_build *b, const tl_tree_options *options)
 {
 	tl_tree *t = b->tree;
-	TL_TRY(tl__build_overruns(t, options && options->clip_stream_overruns));
+	bool clips = options && options->clip_stream_overruns;
+	TL_TRY(tl__build_parts(b));
+	if (clips)
+		TL_TRY(tl__build_overruns(b, true)); /* changes what all others read */
 	b->store = t->store;
-	python_check check = {.tree = t};
+	side_steps side = {.b = b, .overruns = !clips};
 	tl_aside aside;
-	tl__aside_start(&aside, check_python, &check, b->store->n >= ASIDE_FROM && !t->trace->single_thread);
+	tl__aside_start(&aside, build_side_steps, &side, b->store->n >= ASIDE_FROM && !t->trace->single_thread);
 	int code = build_steps(b);
 	tl__aside_finish(&aside);
-	return code < 0 ? code : check.code;
+	return code < 0 ? code : side.code;
 }
 
 void tl__build_free(tl_build *b)
 {
+	tl__free(b->parts.host);
+	tl__free(b->parts.gpu);
 	tl__free(b->order);
 	tl__free(b->parent);
 	tl__free(b->end);
@@ -69,7 +80,7 @@ int tl_tree_build(tl_tree **out, const tl_trace *trace, const tl_tree_options *o
 	t->store = trace->store;
 	t->with_python = options && options->with_python;
 	tl__health_clear(&t->health);
-	tl_build b = {.tree = t};
+	tl_build b = {.tree = t, .store = t->store};
 	int code = build(&b, options);
 	tl__build_free(&b);
 	if (code < 0) {
