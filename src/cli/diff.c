@@ -236,22 +236,7 @@ static void print_coverage(const tl_diff_totals *t)
 	printf("\n");
 }
 
-/* The largest differences, found while the files are written. */
-typedef struct largest_differences {
-	const tl_diff *diff;
-	tl_table *table;
-	int code;
-	tl_error err;
-} largest_differences;
-
-static void *find_largest(void *user)
-{
-	largest_differences *l = user;
-	l->code = tl_diff_largest(&l->table, l->diff, &l->err);
-	return NULL;
-}
-
-static int print_result(const cli_session *s, const largest_differences *largest)
+static int print_result(const cli_session *s, const tl_diff *diff, const tl_table *largest)
 {
 	static const tl_text_column columns[] = {{"lowest_common_ancestor_name", "Largest differences of GPU time", 0},
 						 {"count", "count", 0},
@@ -259,26 +244,18 @@ static int print_result(const cli_session *s, const largest_differences *largest
 						 {"kernel_time_trace2", "variant \xc2\xb5s", 3},
 						 {"delta", "difference \xc2\xb5s", 3}};
 	tl_diff_totals totals;
-	if (largest->code < 0)
-		return cli_complain(&largest->err, CLI_FAILED);
-	tl_diff_get_totals(largest->diff, &totals);
+	tl_diff_get_totals(diff, &totals);
 	if (s->format == CLI_FORMAT_TEXT)
 		print_coverage(&totals);
-	return cli_print_table(s, largest->table, columns, 5, (size_t)cli_number(s->args, "top", 10));
+	return cli_print_table(s, largest, columns, 5, (size_t)cli_number(s->args, "top", 10));
 }
 
-/* Writes the files and finds the largest differences, side by side. The table is the caller's in any case. */
-static int write_and_find(const cli_session *s, const char *folder, largest_differences *largest)
+/* Writes the files, when asked for, and finds the largest differences. */
+static int write_and_find(tl_table **largest, const cli_session *s, const tl_diff *diff, const char *folder)
 {
 	tl_error err = TL_ERROR_INIT;
-	pthread_t other;
-	bool threaded = folder && !cli_has(s->args, "single-thread") &&
-			pthread_create(&other, NULL, find_largest, largest) == 0;
-	int code = folder ? tl_diff_write(largest->diff, folder, cli_has(s->args, "prune_non_gpu"), &err) : 0;
-	if (threaded)
-		pthread_join(other, NULL);
-	else
-		find_largest(largest);
+	int code = folder ? tl_diff_write_with_largest(largest, diff, folder, cli_has(s->args, "prune_non_gpu"), &err)
+			  : tl_diff_largest(largest, diff, &err);
 	return code < 0 ? cli_complain(&err, CLI_FAILED) : CLI_OK;
 }
 
@@ -297,12 +274,12 @@ static int compare(const cli_session side[2], const char *twins)
 		cli_say("interrupted");
 		status = CLI_INTERRUPTED;
 	}
-	largest_differences largest = {.diff = diff, .err = TL_ERROR_INIT};
+	tl_table *largest = NULL;
 	if (status == CLI_OK)
-		status = write_and_find(s, folder, &largest);
+		status = write_and_find(&largest, s, diff, folder);
 	if (status == CLI_OK)
-		status = print_result(s, &largest);
-	tl_table_free(largest.table);
+		status = print_result(s, diff, largest);
+	tl_table_free(largest);
 	for (int i = 0; i < 2 && status == CLI_OK && !s->quiet; i++)
 		status = say_findings(&side[i]);
 	if (status == CLI_OK && folder && !s->quiet)

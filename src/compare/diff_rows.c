@@ -65,7 +65,7 @@ typedef struct filler {
 	tl_diff_rows *out;
 	uint32_t *group;      /* of the GPU work directly below each merged node */
 	bool *common;         /* whether such a group is a common ancestor */
-	tl_str *ancestor;     /* name of each that was asked for */
+	tl_map ancestors;     /* of the names of both sides: that of such an ancestor */
 	tl_str *known[2];     /* of each text of a side's pool: its id here */
 	tl_pos *operation[2]; /* operation nearest above each node of a tree */
 	tl_pos *module[2];    /* nn.Module nearest above, of trees with Python frames */
@@ -202,20 +202,32 @@ static int fill_module(filler *f, tl_diff_gpu *g, tl_pos pos)
 	return f->buf.failed ? TL_ENOMEM : intern(&g->module, f->out->strings, f->buf.v, f->buf.n);
 }
 
+/* The name of an ancestor is made of those of its sides. */
+static uint64_t ancestor_key(const tl_diff *d, const tl_diff_node *x)
+{
+	if (x->unlinked)
+		return UINT64_MAX; /* no id is that large */
+	return (uint64_t)d->tree[0]->store->name[x->baseline] << 32 | d->tree[1]->store->name[x->variant];
+}
+
 static int fill_ancestor(filler *f, tl_diff_gpu *g)
 {
+	const tl_diff *d = f->out->diff;
 	g->ancestor = TL_STR_NONE;
 	if (!f->common[g->group])
 		return 0;
-	if (f->ancestor[g->group] == TL_STR_NONE) {
-		tl__buf_clear(&f->buf);
-		tl__diff_put_name(&f->buf, f->out->diff, g->group);
-		if (f->buf.failed)
-			return TL_ENOMEM;
-		TL_TRY(intern(&f->ancestor[g->group], f->out->strings, f->buf.v, f->buf.n));
+	uint64_t key = ancestor_key(d, &d->node[g->group]);
+	uint32_t known = tl__map_get(&f->ancestors, key);
+	if (known != TL_MAP_NONE) {
+		g->ancestor = known;
+		return 0;
 	}
-	g->ancestor = f->ancestor[g->group];
-	return 0;
+	tl__buf_clear(&f->buf);
+	tl__diff_put_name(&f->buf, d, g->group);
+	if (f->buf.failed)
+		return TL_ENOMEM;
+	TL_TRY(intern(&g->ancestor, f->out->strings, f->buf.v, f->buf.n));
+	return tl__map_set(&f->ancestors, key, g->ancestor);
 }
 
 static int fill_event(filler *f, tl_diff_gpu *g)
@@ -300,8 +312,7 @@ static int fill(filler *f, const tl_diff *d)
 {
 	tl_diff_rows *out = f->out;
 	out->strings = tl__strings_new(NULL);
-	f->ancestor = tl__calloc(d->n + 1, sizeof *f->ancestor);
-	if (!out->strings || !f->ancestor)
+	if (!out->strings)
 		return TL_ENOMEM;
 	TL_TRY(intern(&out->source[0], out->strings, "trace1", 6));
 	TL_TRY(intern(&out->source[1], out->strings, "trace2", 6));
@@ -332,7 +343,7 @@ int tl__diff_rows_new(tl_diff_rows *out, const tl_diff *diff, tl_error *err)
 	}
 	tl__free(f.group);
 	tl__free(f.common);
-	tl__free(f.ancestor);
+	tl__map_free(&f.ancestors);
 	tl__buf_free(&f.buf);
 	if (code < 0) {
 		tl__diff_rows_free(out);

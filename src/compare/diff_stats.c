@@ -22,33 +22,43 @@ static tl_time duration(const tl_diff_rows *r, const tl_diff_gpu *g)
 
 /* Argument texts become values once for each distinct text. */
 typedef struct arguments {
-	tl_map index[2];
+	uint32_t *known[2]; /* of each text of a side's pool: one more than the place of its value; 0: not asked for */
 	TL_VEC(const tl_value *) values;
 } arguments;
 
 static void free_arguments(arguments *a)
 {
-	tl__map_free(&a->index[0]);
-	tl__map_free(&a->index[1]);
+	tl__free(a->known[0]);
+	tl__free(a->known[1]);
 	TL_VEC_FREE(&a->values);
+}
+
+static int new_arguments(arguments *a, const tl_diff_rows *r)
+{
+	for (int s = 0; s < 2; s++) {
+		size_t n = tl__strings_count(r->diff->tree[s]->store->strings);
+		a->known[s] = tl__calloc(n + 1, sizeof *a->known[s]);
+		if (!a->known[s])
+			return TL_ENOMEM;
+	}
+	return 0;
 }
 
 static int argument(const tl_value **out, arguments *a, tl_table *table, const tl_diff_rows *r, int side, tl_str id)
 {
 	const tl_strings *pool = r->diff->tree[side]->store->strings;
+	uint32_t *known = &a->known[side][id];
 	*out = NULL;
 	if (id == TL_STR_NONE)
 		return 0;
-	uint32_t i = tl__map_get_or_set(&a->index[side], id, (uint32_t)a->values.n);
-	if (i == TL_MAP_NONE)
-		return TL_ENOMEM;
-	if (i == a->values.n) {
+	if (!*known) {
 		const tl_value *value = NULL;
 		if (tl__value_parse(&table->arena, tl__str(pool, id), tl__str_len(pool, id), true, &value) == TL_ENOMEM)
 			return TL_ENOMEM;
 		TL_TRY(TL_VEC_PUSH(&a->values, value));
+		*known = (uint32_t)a->values.n;
 	}
-	*out = a->values.v[i];
+	*out = a->values.v[*known - 1];
 	return 0;
 }
 
@@ -128,6 +138,8 @@ int tl__diff_stats(tl_table **out, const tl_diff_rows *r, tl_error *err)
 						 {"nn_module_parent", "", TL_COL_STRING}};
 	arguments a = {0};
 	int code = make(out, "diff_stats", r, r->n, columns, sizeof columns / sizeof *columns);
+	if (code == 0)
+		code = new_arguments(&a, r);
 	if (code == 0)
 		code = fill_stats(*out, &a, r);
 	free_arguments(&a);
@@ -243,6 +255,8 @@ int tl__diff_unique_args(tl_table **out, const tl_diff_rows *r, tl_error *err)
 	int code = bundle_events(&v, r);
 	if (code == 0)
 		code = make(out, "diff_stats_unique_args_summary", r, v.n, columns, sizeof columns / sizeof *columns);
+	if (code == 0)
+		code = new_arguments(&a, r);
 	if (code == 0)
 		code = fill_unique(*out, &a, r, &v);
 	free_arguments(&a);

@@ -311,24 +311,56 @@ static int write_maps(const places *p, const tl_diff_rows *r, tl_table *map, tl_
 	return code;
 }
 
-static int write_tables(const places *p, const tl_diff_rows *r, tl_error *err)
+static int write_stats(const places *p, const tl_diff_rows *r, tl_error *err)
 {
-	tl_table *stats = NULL, *summary = NULL, *map = NULL;
+	tl_table *stats = NULL;
 	int code = tl__diff_stats(&stats, r, err);
 	if (code == 0)
 		code = tl__table_write_csv(stats, p->path[STATS], p->shown[STATS], p->threaded, err);
-	if (code == 0)
-		code = tl__diff_unique_args(&summary, r, err);
-	if (code == 0)
-		code = tl__table_write_csv(summary, p->path[SUMMARY], p->shown[SUMMARY], p->threaded, err);
-	if (code == 0)
-		code = tl__diff_op_map(&map, r, summary, err);
-	if (code == 0)
-		code = write_maps(p, r, map, err);
 	tl_table_free(stats);
+	return code;
+}
+
+/* What sums the events up is written beside the table of all of them. */
+typedef struct summary_writer {
+	const tl_diff_rows *rows;
+	const places *places;
+	int code;
+	tl_error err;
+} summary_writer;
+
+static int write_summary(const summary_writer *w, tl_error *err)
+{
+	const places *p = w->places;
+	tl_table *summary = NULL, *map = NULL;
+	int code = tl__diff_unique_args(&summary, w->rows, err);
+	if (code == 0)
+		code = tl__table_write_csv(summary, p->path[SUMMARY], p->shown[SUMMARY], false, err);
+	if (code == 0)
+		code = tl__diff_op_map(&map, w->rows, summary, err);
+	if (code == 0)
+		code = write_maps(p, w->rows, map, err);
 	tl_table_free(summary);
 	tl_table_free(map);
 	return code;
+}
+
+static void write_summary_beside(void *user)
+{
+	summary_writer *w = user;
+	w->code = write_summary(w, &w->err);
+}
+
+static int write_tables(const places *p, const tl_diff_rows *r, tl_error *err)
+{
+	summary_writer w = {.rows = r, .places = p, .err = TL_ERROR_INIT};
+	tl_aside aside;
+	tl__aside_start(&aside, write_summary_beside, &w, p->threaded);
+	int code = write_stats(p, r, err);
+	tl__aside_finish(&aside);
+	if (code == 0 && w.code < 0 && err)
+		*err = w.err;
+	return code < 0 ? code : w.code;
 }
 
 /* The merged tree is written beside the tables: neither needs the other. */
@@ -358,11 +390,14 @@ static void write_tree_beside(void *user)
 	w->code = write_tree(w);
 }
 
-static int write_rows(const tl_diff *diff, const places *p, tl_error *err)
+/* `largest` may be NULL. It is made while nobody else reads the names of the rows, as it adds to them. */
+static int write_rows(tl_table **largest, const tl_diff *diff, const places *p, tl_error *err)
 {
 	tl_diff_rows rows;
 	TL_TRY(tl__diff_rows_new(&rows, diff, err));
-	int code = write_tables(p, &rows, err);
+	int code = largest ? tl__diff_largest(largest, &rows, err) : 0;
+	if (code == 0)
+		code = write_tables(p, &rows, err);
 	tl__diff_rows_free(&rows);
 	return code;
 }
@@ -370,12 +405,12 @@ static int write_rows(const tl_diff *diff, const places *p, tl_error *err)
 /* Merged nodes from which on it is worth a thread. */
 enum { MANY = 100000 };
 
-static int write_files(const tl_diff *diff, const places *p, bool prune_non_gpu, tl_error *err)
+static int write_files(tl_table **largest, const tl_diff *diff, const places *p, bool prune_non_gpu, tl_error *err)
 {
 	tree_writer w = {.diff = diff, .places = p, .prune = prune_non_gpu, .err = TL_ERROR_INIT};
 	tl_aside aside;
 	tl__aside_start(&aside, write_tree_beside, &w, p->threaded);
-	int code = write_rows(diff, p, err);
+	int code = write_rows(largest, diff, p, err);
 	tl__aside_finish(&aside);
 	if (w.code == 0)
 		return code;
@@ -384,14 +419,31 @@ static int write_files(const tl_diff *diff, const places *p, bool prune_non_gpu,
 	return w.code;
 }
 
-int tl_diff_write(const tl_diff *diff, const char *name, bool prune_non_gpu, tl_error *err)
+static int write_folder(tl_table **largest, const tl_diff *diff, const char *name, bool prune_non_gpu, tl_error *err)
 {
 	places p = {.threaded = diff->n >= MANY && !diff->single_thread};
 	int code = places_open(&p, name, err);
 	if (code == 0)
-		code = write_files(diff, &p, prune_non_gpu, err);
+		code = write_files(largest, diff, &p, prune_non_gpu, err);
 	if (code == 0)
 		code = tl__staging_commit(&p.staging, err);
 	places_close(&p);
+	return code;
+}
+
+int tl_diff_write(const tl_diff *diff, const char *name, bool prune_non_gpu, tl_error *err)
+{
+	return write_folder(NULL, diff, name, prune_non_gpu, err);
+}
+
+int tl_diff_write_with_largest(tl_table **largest, const tl_diff *diff, const char *name, bool prune_non_gpu,
+			       tl_error *err)
+{
+	*largest = NULL;
+	int code = write_folder(largest, diff, name, prune_non_gpu, err);
+	if (code < 0) {
+		tl_table_free(*largest);
+		*largest = NULL;
+	}
 	return code;
 }
