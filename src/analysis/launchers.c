@@ -4,7 +4,6 @@
  * Which host event each GPU event is booked on (spec 02 sections 2.1 to 2.3): the nearest operation above
  * its launch, or the launch itself when no operation is there.
  */
-#include <string.h>
 
 #include "analysis/analyzer.h"
 #include "analysis/columns.h"
@@ -15,20 +14,21 @@
 
 /* ---- finding launchers ---- */
 
-/* What the search for a launcher goes through on its way up. */
-static bool is_transparent(const tl_store *store, tl_row row)
-{
-	if (store->kind[row] == TL_KIND_PYTHON)
-		return true;
-	/* `execute` is the frame of a compiled graph, not an operation. */
-	return store->kind[row] == TL_KIND_CPU_OP && strcmp(tl__name(store, row), "execute") == 0;
-}
-
 typedef struct finder {
 	const tl_tree *tree;
-	tl_map known; /* transparent node -> operation above it, or `nothing` */
+	tl_str execute; /* name of the frame of a compiled graph, which is no operation; TL_STR_NONE: there is none */
+	tl_map known;   /* transparent node -> operation above it, or `nothing` */
 	TL_VEC(tl_pos) passed;
 } finder;
+
+/* What the search for a launcher goes through on its way up. */
+static bool is_transparent(const finder *f, tl_row row)
+{
+	const tl_store *store = f->tree->store;
+	if (store->kind[row] == TL_KIND_PYTHON)
+		return true;
+	return store->kind[row] == TL_KIND_CPU_OP && f->execute != TL_STR_NONE && store->name[row] == f->execute;
+}
 
 /*
  * The operation at or above `pos`, or TL_POS_NONE when something else than a transparent node comes first.
@@ -40,7 +40,7 @@ static int operation_above(finder *f, tl_pos pos, tl_pos *out)
 	const uint32_t nothing = (uint32_t)tree->n; /* no position, and not TL_MAP_NONE either */
 	uint32_t answer = TL_MAP_NONE;
 	f->passed.n = 0;
-	while (pos != TL_POS_NONE && is_transparent(tree->store, tree->row[pos])) {
+	while (pos != TL_POS_NONE && is_transparent(f, tree->row[pos])) {
 		answer = tl__map_get(&f->known, pos);
 		if (answer != TL_MAP_NONE)
 			break;
@@ -78,7 +78,7 @@ static int launcher_of(finder *f, tl_pos pos, tl_pos *out)
 static int assign(tl_analyzer *a, tl_launcher_list *list, uint32_t *of_gpu)
 {
 	const tl_tree *tree = a->tree;
-	finder f = {.tree = tree};
+	finder f = {.tree = tree, .execute = tl__strings_find(tree->store->strings, "execute", 7)};
 	TL_VEC(tl_pos) found = {0};
 	tl_pos last_launch = TL_POS_NONE, launcher = TL_POS_NONE;
 	int code = 0;
@@ -109,9 +109,19 @@ static int assign(tl_analyzer *a, tl_launcher_list *list, uint32_t *of_gpu)
 	return code;
 }
 
+static bool in_order(const tl_tree *tree, const tl_launcher_list *list)
+{
+	for (size_t i = 1; i < list->n; i++)
+		if (tl__position_before(tree, list->pos[i], list->pos[i - 1]))
+			return false;
+	return true;
+}
+
 /* Puts launchers into order of start and renumbers of_gpu. */
 static int sort_launchers(const tl_tree *tree, tl_launcher_list *list, uint32_t *of_gpu)
 {
+	if (in_order(tree, list)) /* as those of one thread are */
+		return 0;
 	uint32_t *rank = tl__malloc((list->n + 1) * sizeof *rank);
 	if (!rank)
 		return TL_ENOMEM;
@@ -286,8 +296,8 @@ static int add_overlaps(tl_analyzer *a, tl_table *table, const tl_launcher_list 
 {
 	tl_overlap *cells = tl__malloc((list->n + 1) * sizeof *cells);
 	int code = cells ? 0 : TL_ENOMEM;
-	for (size_t i = 0; i < list->n && code == 0; i++)
-		code = tl__analyzer_overlap(a, a->tree->row[list->pos[i]], NULL, 0, &cells[i]);
+	if (code == 0)
+		code = tl__analyzer_launcher_overlaps(a, cells);
 	code = code < 0 ? tl__nomem(err) : tl__overlap_columns(table, cells, sizeof *cells, err);
 	tl__free(cells);
 	return code;

@@ -311,6 +311,16 @@ int tl__analyzer_overlap(tl_analyzer *a, tl_row event, const tl_row *gpu, size_t
 	return 0;
 }
 
+int tl__analyzer_launcher_overlaps(tl_analyzer *a, tl_overlap *out)
+{
+	const tl_launcher_list *list;
+	TL_TRY(make_cache(a));
+	TL_TRY(tl__analyzer_launchers(a, &list));
+	if (list->n)
+		memcpy(out, a->overlap->launchers, list->n * sizeof *out);
+	return 0;
+}
+
 /* ---- columns ---- */
 
 #define DETAILS "overlapping_kernels_details"

@@ -24,6 +24,8 @@ typedef struct tl_overlap {
  * `gpu[0..n)`, none when n is 0. Lives as long as the analyser. TL_ENOMEM.
  */
 int tl__analyzer_overlap(tl_analyzer *a, tl_row event, const tl_row *gpu, size_t n, tl_overlap *out);
+/** The same of all launchers, in their order. TL_ENOMEM. */
+int tl__analyzer_launcher_overlaps(tl_analyzer *a, tl_overlap *out);
 
 /** The GPU events that overlap one, by start; none when it does not count in the timeline. Valid until the next call.
  */

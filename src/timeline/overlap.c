@@ -211,7 +211,9 @@ int tl__overlap_find(tl_overlap_rows *out, const tl_overlap_index *index, const 
 		.needed = store->start[row] + TL_OVERLAP_MIN,
 		.stream = stream == TL_ID_NONE ? UINT32_MAX : tl__map_get(&index->streams, stream),
 		.owner = owner,
-		.limit = entries_until(index, tl__end(store, row) - TL_OVERLAP_MIN),
 	};
+	if (latest_elsewhere(index->nodes[1], q.stream) < q.needed) /* always, where there is one stream */
+		return 0;
+	q.limit = entries_until(index, tl__end(store, row) - TL_OVERLAP_MIN);
 	return descend(out, index, &q);
 }

@@ -4,19 +4,6 @@
 #include "tracelens/common.h"
 #include "util/alloc.h"
 
-static size_t slot_of(const tl_map *map, uint64_t key)
-{
-	size_t at = (size_t)tl__mix(key, 0) & map->mask;
-	while (map->values[at] != TL_MAP_NONE && map->keys[at] != key)
-		at = (at + 1) & map->mask;
-	return at;
-}
-
-uint32_t tl__map_get(const tl_map *map, uint64_t key)
-{
-	return map->keys ? map->values[slot_of(map, key)] : TL_MAP_NONE;
-}
-
 static int reserve_one(tl_map *map)
 {
 	if (map->keys && (map->n + 1) * 2 <= map->mask + 1)
@@ -33,7 +20,7 @@ static int reserve_one(tl_map *map)
 	for (size_t i = 0; map->keys && i <= map->mask; i++) {
 		if (map->values[i] == TL_MAP_NONE)
 			continue;
-		size_t at = slot_of(&bigger, map->keys[i]);
+		size_t at = tl__map_slot(&bigger, map->keys[i]);
 		bigger.keys[at] = map->keys[i];
 		bigger.values[at] = map->values[i];
 	}
@@ -42,24 +29,32 @@ static int reserve_one(tl_map *map)
 	return 0;
 }
 
-uint32_t tl__map_get_or_set(tl_map *map, uint64_t key, uint32_t value)
+/* The slot of a key, which has a value from then on: `value` when it had none. SIZE_MAX: out of memory. */
+static size_t take_slot(tl_map *map, uint64_t key, uint32_t value)
 {
 	if (reserve_one(map) < 0)
-		return TL_MAP_NONE;
-	size_t at = slot_of(map, key);
+		return SIZE_MAX;
+	size_t at = tl__map_slot(map, key);
 	if (map->values[at] == TL_MAP_NONE) {
 		map->keys[at] = key;
 		map->values[at] = value;
 		map->n++;
 	}
-	return map->values[at];
+	return at;
+}
+
+uint32_t tl__map_get_or_set(tl_map *map, uint64_t key, uint32_t value)
+{
+	size_t at = take_slot(map, key, value);
+	return at == SIZE_MAX ? TL_MAP_NONE : map->values[at];
 }
 
 int tl__map_set(tl_map *map, uint64_t key, uint32_t value)
 {
-	if (tl__map_get_or_set(map, key, value) == TL_MAP_NONE)
+	size_t at = take_slot(map, key, value);
+	if (at == SIZE_MAX)
 		return TL_ENOMEM;
-	map->values[slot_of(map, key)] = value;
+	map->values[at] = value;
 	return 0;
 }
 

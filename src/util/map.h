@@ -15,8 +15,22 @@ typedef struct tl_map {
 	size_t n, mask;
 } tl_map;
 
-/** Value of `key`, or TL_MAP_NONE. */
-uint32_t tl__map_get(const tl_map *map, uint64_t key);
+/** Where a key is, or would be put: a slot of keys and values. Only of a map that has slots. */
+static inline size_t tl__map_slot(const tl_map *map, uint64_t key)
+{
+	uint64_t spread = key * UINT64_C(0x9e3779b97f4a7c15);
+	size_t at = (size_t)(spread ^ spread >> 32) & map->mask;
+	while (map->values[at] != TL_MAP_NONE && map->keys[at] != key)
+		at = (at + 1) & map->mask;
+	return at;
+}
+
+/** Value of `key`, or TL_MAP_NONE. Here, because tables ask a few times for each row. */
+static inline uint32_t tl__map_get(const tl_map *map, uint64_t key)
+{
+	return map->keys ? map->values[tl__map_slot(map, key)] : TL_MAP_NONE;
+}
+
 /** Sets it; 0 or TL_ENOMEM. */
 int tl__map_set(tl_map *map, uint64_t key, uint32_t value);
 /**
