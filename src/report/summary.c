@@ -80,7 +80,7 @@ static void put_heading(summary *s, const tl_report_heading *heading)
 	if (!heading || !heading->trace || !*heading->trace)
 		return;
 	style(s, BOLD);
-	tl__terminal_put_cut(&s->out, heading->trace, strlen(heading->trace), (size_t)s->width);
+	tl__terminal_put_parts(&s->out, heading->trace, strlen(heading->trace), (size_t)s->width, SIZE_MAX);
 	plain(s);
 	tl__buf_putc(&s->out, '\n');
 }
@@ -236,7 +236,7 @@ static void put_comparison(summary *s)
 	plain(s);
 	tl__buf_puts(&s->out, "  ");
 	const char *path = *c.path ? c.path : "another tree";
-	tl__terminal_put_cut(&s->out, path, strlen(path), (size_t)s->width - 15);
+	tl__terminal_put_parts(&s->out, path, strlen(path), (size_t)s->width - 15, SIZE_MAX);
 	tl__buf_putc(&s->out, '\n');
 	put_sums(s, &c);
 	put_left_out(s, &c);

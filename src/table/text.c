@@ -5,12 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "table/alike.h"
+#include "table/table.h"
 #include "util/alloc.h"
 #include "util/error.h"
 #include "util/terminal.h"
 #include "util/utf8.h"
 
-enum { LEAST_WIDTH = 40, DEFAULT_WIDTH = 80, LEAST_TEXT = 12, GAP = 2, INDENT = 2, LONGEST_CELL = 1024 };
+enum { LEAST_WIDTH = 40, DEFAULT_WIDTH = 80, LEAST_TEXT = 12, GAP = 2, INDENT = 2 };
 
 void tl__table_number_text(char out[48], const tl_table *table, ptrdiff_t column, size_t row, int decimals)
 {
@@ -41,6 +43,7 @@ typedef struct layout {
 	bool number, settled;
 	int decimals;
 	size_t width;
+	uint32_t *cuts; /* see tl__alike_cuts */
 } layout;
 
 static bool is_number(const tl_table *table, ptrdiff_t column)
@@ -57,19 +60,20 @@ static size_t columns_of(const char *text)
 }
 
 /* The head of the first column stands out to the left by the indent of the rows. */
-static void measure(layout *l, const tl_table *table, size_t rows, bool first)
+static void measure(layout *l, const tl_table *table, size_t rows, bool first, tl_buf *text)
 {
 	size_t head = columns_of(l->head);
 	l->width = !first ? head : head > INDENT ? head - INDENT : 0;
 	for (size_t r = 0; r < rows; r++) {
-		char number[48], text[LONGEST_CELL];
+		char number[48];
 		size_t width;
 		if (l->number) {
 			tl__table_number_text(number, table, l->column, r, l->decimals);
 			width = strlen(number);
 		} else {
-			tl_table_text(table, (size_t)l->column, r, text, sizeof text);
-			width = columns_of(text);
+			tl__buf_clear(text);
+			tl__cell_text(table, &table->columns.v[l->column], r, text);
+			width = tl__utf8_count(text->v, text->n);
 		}
 		l->width = width > l->width ? width : l->width;
 	}
@@ -106,17 +110,20 @@ static void share_room(layout *l, size_t n, size_t width)
 			l[i].width = room / shares * (i == 0 ? 2 : 1);
 }
 
-static void put_cell(tl_buf *out, const layout *l, const char *text, bool first)
+/* `cut`: see tl__alike_cuts. */
+static void put_text(tl_buf *out, const layout *l, const char *text, size_t n, uint32_t cut)
+{
+	size_t used = cut == TL_CUT_END      ? tl__terminal_put_cut(out, text, n, l->width)
+		      : cut == TL_CUT_MIDDLE ? tl__terminal_put_parts(out, text, n, l->width, SIZE_MAX)
+					     : tl__terminal_put_parts(out, text, n, l->width, cut);
+	tl__terminal_blanks(out, l->width - used);
+}
+
+static void put_number(tl_buf *out, const layout *l, const char *text)
 {
 	size_t n = strlen(text);
-	tl__terminal_blanks(out, first ? 0 : GAP);
-	if (l->number) {
-		tl__terminal_blanks(out, l->width - tl__utf8_count(text, n));
-		tl__terminal_put(out, text, n);
-	} else {
-		size_t used = tl__terminal_put_cut(out, text, n, l->width);
-		tl__terminal_blanks(out, l->width - used);
-	}
+	tl__terminal_blanks(out, l->width - tl__utf8_count(text, n));
+	tl__terminal_put(out, text, n);
 }
 
 /* Blanks at the end of a line help nobody. */
@@ -134,7 +141,11 @@ static void put_head(tl_buf *out, layout *l, size_t n, const tl_text_style *styl
 	for (size_t i = 0; i < n; i++) {
 		size_t width = l[i].width;
 		l[i].width += i == 0 ? INDENT : 0;
-		put_cell(out, &l[i], l[i].head, i == 0);
+		tl__terminal_blanks(out, i == 0 ? 0 : GAP);
+		if (l[i].number)
+			put_number(out, &l[i], l[i].head);
+		else
+			put_text(out, &l[i], l[i].head, strlen(l[i].head), TL_CUT_END);
 		l[i].width = width;
 	}
 	if (style->colour)
@@ -142,20 +153,42 @@ static void put_head(tl_buf *out, layout *l, size_t n, const tl_text_style *styl
 	end_line(out);
 }
 
-static void put_rows(tl_buf *out, const tl_table *table, const layout *l, size_t n, size_t rows)
+static void put_row(tl_buf *out, const tl_table *table, const layout *l, size_t n, size_t row, tl_buf *text)
 {
-	for (size_t r = 0; r < rows; r++) {
-		tl__terminal_blanks(out, INDENT);
-		for (size_t i = 0; i < n; i++) {
-			char number[48], text[LONGEST_CELL];
-			if (l[i].number)
-				tl__table_number_text(number, table, l[i].column, r, l[i].decimals);
-			else
-				tl_table_text(table, (size_t)l[i].column, r, text, sizeof text);
-			put_cell(out, &l[i], l[i].number ? number : text, i == 0);
+	tl__terminal_blanks(out, INDENT);
+	for (size_t i = 0; i < n; i++) {
+		char number[48];
+		tl__terminal_blanks(out, i == 0 ? 0 : GAP);
+		if (l[i].number) {
+			tl__table_number_text(number, table, l[i].column, row, l[i].decimals);
+			put_number(out, &l[i], number);
+			continue;
 		}
-		end_line(out);
+		tl__buf_clear(text);
+		tl__cell_text(table, &table->columns.v[l[i].column], row, text);
+		put_text(out, &l[i], text->v, text->n, l[i].cuts ? l[i].cuts[row] : TL_CUT_END);
 	}
+	end_line(out);
+}
+
+/* Names are cut where that tells them apart. */
+static void find_cuts(tl_buf *out, const tl_table *table, layout *l, size_t n, size_t rows)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!l[i].number && tl__alike_cuts(&l[i].cuts, table, (size_t)l[i].column, rows, l[i].width) < 0)
+			out->failed = 1;
+}
+
+static void put_rows(tl_buf *out, const tl_table *table, layout *l, size_t n, size_t rows)
+{
+	tl_buf text = {0};
+	find_cuts(out, table, l, n, rows);
+	for (size_t r = 0; r < rows && !out->failed; r++)
+		put_row(out, table, l, n, r, &text);
+	out->failed |= text.failed;
+	tl__buf_free(&text);
+	for (size_t i = 0; i < n; i++)
+		tl__free(l[i].cuts);
 }
 
 void tl__table_put_text(tl_buf *out, const tl_table *table, const tl_text_column *columns, size_t n,
@@ -166,6 +199,7 @@ void tl__table_put_text(tl_buf *out, const tl_table *table, const tl_text_column
 		       : style->width < LEAST_WIDTH ? LEAST_WIDTH
 						    : (size_t)style->width;
 	layout *l = tl__calloc(n + 1, sizeof *l);
+	tl_buf text = {0};
 	if (!l) {
 		out->failed = 1;
 		return;
@@ -176,8 +210,10 @@ void tl__table_put_text(tl_buf *out, const tl_table *table, const tl_text_column
 				.head = columns[i].head ? columns[i].head : columns[i].column,
 				.decimals = columns[i].decimals};
 		l[i].number = is_number(table, l[i].column);
-		measure(&l[i], table, rows, i == 0);
+		measure(&l[i], table, rows, i == 0, &text);
 	}
+	out->failed |= text.failed;
+	tl__buf_free(&text);
 	share_room(l, n, width);
 	put_head(out, l, n, style);
 	put_rows(out, table, l, n, rows);

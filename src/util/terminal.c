@@ -45,16 +45,46 @@ void tl__terminal_put(tl_buf *out, const char *text, size_t n)
 	}
 }
 
+#define ELLIPSIS "\xe2\x80\xa6"
+
+/* So many characters of a text that has them. */
+static void put_characters(tl_buf *out, const char *text, size_t n, size_t characters)
+{
+	for (size_t i = 0, k = 0; k < characters; k++)
+		i += put_character(out, text + i, n - i);
+}
+
 size_t tl__terminal_put_cut(tl_buf *out, const char *text, size_t n, size_t room)
 {
 	size_t columns = tl__utf8_count(text, n);
 	size_t keep = columns <= room ? columns : room ? room - 1 : 0;
-	for (size_t i = 0, k = 0; k < keep; k++)
-		i += put_character(out, text + i, n - i);
+	put_characters(out, text, n, keep);
 	if (columns <= room)
 		return columns;
-	tl__buf_puts(out, "\xe2\x80\xa6");
+	tl__buf_puts(out, ELLIPSIS);
 	return keep + 1;
+}
+
+size_t tl__terminal_head(size_t room)
+{
+	return room / 2;
+}
+
+size_t tl__terminal_rest(size_t room)
+{
+	return room ? room - 1 - tl__terminal_head(room) : 0;
+}
+
+size_t tl__terminal_put_parts(tl_buf *out, const char *text, size_t n, size_t room, size_t from)
+{
+	size_t columns = tl__utf8_count(text, n), head = tl__terminal_head(room), rest = tl__terminal_rest(room);
+	size_t start = columns > room && from > columns - rest ? columns - rest : from;
+	if (columns <= room || start <= head) /* nothing is left out before `from` */
+		return tl__terminal_put_cut(out, text, n, room);
+	put_characters(out, text, n, head);
+	tl__buf_puts(out, ELLIPSIS);
+	size_t skip = tl__utf8_prefix(text, n, start);
+	return head + 1 + tl__terminal_put_cut(out, text + skip, n - skip, rest);
 }
 
 void tl__terminal_blanks(tl_buf *out, size_t n)

@@ -9,6 +9,15 @@
 void tl__terminal_put(tl_buf *out, const char *text, size_t n);
 /** Appends text in at most `room` columns, cut with an ellipsis; returns the columns used. */
 size_t tl__terminal_put_cut(tl_buf *out, const char *text, size_t n, size_t room);
+/**
+ * The same in two parts: the head of the text, an ellipsis, and what begins at character `from`, as much of it as there
+ * is room for. Where that begins too far behind to fill the room, or is SIZE_MAX, the second part is the end of the
+ * text.
+ */
+size_t tl__terminal_put_parts(tl_buf *out, const char *text, size_t n, size_t room, size_t from);
+/** Columns that the head and the second part have in tl__terminal_put_parts when the text is longer than `room`. */
+size_t tl__terminal_head(size_t room);
+size_t tl__terminal_rest(size_t room);
 /** Appends blanks. */
 void tl__terminal_blanks(tl_buf *out, size_t n);
 

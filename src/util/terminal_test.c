@@ -51,11 +51,39 @@ static void characters_that_are_no_ascii(void **state)
 	expect("", 0, "");
 }
 
+static void expect_parts(const char *text, size_t room, size_t from, const char *shown)
+{
+	tl_buf out = {0};
+	size_t used = tl__terminal_put_parts(&out, text, strlen(text), room, from);
+	assert_string_equal(tl__buf_text(&out), shown);
+	assert_true(used <= room);
+	tl__buf_free(&out);
+}
+
+#define DOTS "\xe2\x80\xa6"
+
+static void two_parts(void **state)
+{
+	(void)state;
+	expect_parts("0123456789", 10, SIZE_MAX, "0123456789"); /* there is room */
+	expect_parts("0123456789", 10, 7, "0123456789");
+	expect_parts("0123456789", 9, SIZE_MAX, "0123" DOTS "6789");
+	expect_parts("0123456789", 8, SIZE_MAX, "0123" DOTS "789"); /* 4, the ellipsis, 3 */
+	expect_parts("0123456789abcdef", 9, 8, "0123" DOTS "89a" DOTS);
+	expect_parts("0123456789abcdef", 9, 12, "0123" DOTS "cdef");
+	expect_parts("0123456789abcdef", 9, 14, "0123" DOTS "cdef"); /* filled up */
+	expect_parts("0123456789abcdef", 9, 4, "01234567" DOTS);     /* nothing is left out there */
+	expect_parts("\xc3\xa4\xc3\xb6\xc3\xbc\xc3\x9f\xe2\x82\xac", 3, SIZE_MAX, "\xc3\xa4" DOTS "\xe2\x82\xac");
+	expect_parts("0123456789", 2, SIZE_MAX, "0" DOTS);
+	expect_parts("0123456789", 1, SIZE_MAX, DOTS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_byte_everywhere),
 		cmocka_unit_test(characters_that_are_no_ascii),
+		cmocka_unit_test(two_parts),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

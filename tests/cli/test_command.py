@@ -392,6 +392,15 @@ class Output(Case):
         summary = self.out[:self.out.index("\nWorkbook:")]
         self.assertLessEqual(max(map(len, summary.splitlines()[1:])), 60)
 
+    def test_a_long_path_ends_with_the_name_of_its_file(self):
+        os.makedirs(self.path("a" * 60))
+        trace = os.path.join(self.path("a" * 60), "rank7.json")
+        traces.simple().write(trace)
+        self.run_it("report", trace, env={"COLUMNS": "60"})
+        first = self.out.splitlines()[0]
+        self.assertEqual(len(first), 60)
+        self.assertEqual(first[:30] + first[30] + first[-10:], trace[:30] + "…" + "rank7.json")
+
     def test_colours(self):
         trace = self.trace()
         self.assertNotIn("\x1b[", self.run_it("report", trace))

@@ -118,6 +118,20 @@ class Diff(unittest.TestCase):
 
         self.assertLessEqual(max(map(len, out.splitlines())), 80)
 
+    def test_names_that_are_cut_are_told_apart(self):
+        a, b = Events(), Events()
+        for made, dur in ((a, 10), (b, 20)):
+            for name in ("first", "second", "third"):
+                made.add(f"aten::_scaled_dot_product_efficient_attention_{name}", "cpu_op", 5)
+                made.launch("cudaLaunchKernel", f"k_{name}", dur)
+                made.at += 10
+        out = self.run_it(self.write("a.json", a.events), self.write("b.json", b.events), "-q")
+        shown = [line.split()[0] for line in out.splitlines() if "aten::" in line]
+        self.assertEqual(len(set(shown)), 3)
+        for name in ("first", "second", "third"):
+            self.assertEqual([text.endswith(name) for text in shown].count(True), 1, shown)
+        self.assertTrue(all(text.startswith("aten::_scal") and "…" in text for text in shown), shown)
+
     def test_a_part_is_never_all(self):
         """99.97 % of the time is not 100.0 %, or nobody would look for the rest."""
         a, b = Events(), Events()
