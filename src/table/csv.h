@@ -23,8 +23,8 @@ void tl__csv_memo_free(tl_csv_memo *memo);
 void tl__table_csv_head(const tl_table *table, tl_buf *out);
 void tl__table_csv_row(const tl_table *table, size_t row, tl_csv_memo *memo, tl_buf *out);
 
-/** tl_table_write_csv of a file that is on its way to another name: messages speak of `shown`. `threaded`: two
- * threads render the rows of a large table. */
+/** tl_table_write_csv of a file that is on its way to another name: messages speak of `shown`. `threaded`: a second
+ * thread renders rows of a large table while those before them are written. */
 int tl__table_write_csv(const tl_table *table, const char *path, const char *shown, bool threaded, tl_error *err);
 
 #endif

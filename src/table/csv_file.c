@@ -6,25 +6,17 @@
 #include "table/csv.h"
 #include "util/aside.h"
 
-/* Rows that are rendered at a time; with twice as many, two threads do it. */
+/* Rows that are rendered at a time; the ones before them are written meanwhile. */
 enum { CHUNK = 4096 };
 
 /* Some rows of a table as text. */
 typedef struct chunk {
 	const tl_table *table;
 	size_t first, rows;
+	tl_csv_memo *memo;
 	tl_buf text;
-	tl_csv_memo memo;
-	char apart[128]; /* what two threads write lies in no cache line of both */
+	char apart[128]; /* what two threads use lies in no cache line of both */
 } chunk;
-
-static void render(void *user)
-{
-	chunk *c = user;
-	tl__buf_clear(&c->text);
-	for (size_t i = 0; i < c->rows; i++)
-		tl__table_csv_row(c->table, c->first + i, &c->memo, &c->text);
-}
 
 /* The next rows from `first` on. */
 static void take_rows(chunk *c, size_t first)
@@ -33,6 +25,14 @@ static void take_rows(chunk *c, size_t first)
 	size_t left = table->columns.n && first < table->rows ? table->rows - first : 0;
 	c->first = first;
 	c->rows = left < CHUNK ? left : CHUNK;
+}
+
+static void render(void *user)
+{
+	chunk *c = user;
+	tl__buf_clear(&c->text);
+	for (size_t i = 0; i < c->rows; i++)
+		tl__table_csv_row(c->table, c->first + i, c->memo, &c->text);
 }
 
 /* Gives the output what there is. */
@@ -46,22 +46,27 @@ static int pass_on(tl_output *output, const tl_buf *text, tl_error *err)
 
 static int write_rows(tl_output *output, chunk chunks[2], bool threaded, tl_error *err)
 {
-	for (size_t row = 0, rows = chunks[0].table->rows; row < rows && !tl__output_failed(output); row += 2 * CHUNK) {
+	chunk *now = &chunks[0], *next = &chunks[1];
+	take_rows(now, 0);
+	render(now);
+	while (now->rows && !tl__output_failed(output)) {
 		tl_aside aside;
-		take_rows(&chunks[0], row);
-		take_rows(&chunks[1], row + CHUNK);
-		tl__aside_start(&aside, render, &chunks[1], threaded && chunks[1].rows == CHUNK);
-		render(&chunks[0]);
+		take_rows(next, now->first + now->rows);
+		tl__aside_start(&aside, render, next, threaded && next->rows);
+		int code = pass_on(output, &now->text, err);
 		tl__aside_finish(&aside);
-		for (int i = 0; i < 2; i++)
-			TL_TRY(pass_on(output, &chunks[i].text, err));
+		TL_TRY(code);
+		chunk *done = now;
+		now = next;
+		next = done;
 	}
 	return 0;
 }
 
 int tl__table_write_csv(const tl_table *table, const char *path, const char *shown, bool threaded, tl_error *err)
 {
-	chunk chunks[2] = {{.table = table}, {.table = table}};
+	tl_csv_memo memo = {0};
+	chunk chunks[2] = {{.table = table, .memo = &memo}, {.table = table, .memo = &memo}};
 	tl_output *output;
 
 	TL_TRY(tl__output_open_as(&output, path, shown, err));
@@ -69,10 +74,9 @@ int tl__table_write_csv(const tl_table *table, const char *path, const char *sho
 	int code = pass_on(output, &chunks[0].text, err);
 	if (code == 0)
 		code = write_rows(output, chunks, threaded, err);
-	for (int i = 0; i < 2; i++) {
-		tl__csv_memo_free(&chunks[i].memo);
+	tl__csv_memo_free(&memo);
+	for (int i = 0; i < 2; i++)
 		tl__buf_free(&chunks[i].text);
-	}
 	if (code == 0)
 		return tl__output_commit(output, err);
 	tl__output_abort(output);
