@@ -14,6 +14,9 @@ def _text_type():
     return None if isinstance(dtype, np.dtype) else dtype
 
 
+_TEXT = _text_type()
+
+
 def _objects(table, name, text):
     """A column as an array of objects, without a look into the tuples and lists that it holds. Texts are given their
     dtype ``text``: pandas would look at each twice to find it."""
@@ -38,8 +41,14 @@ def _column(table, name, kind, text):
     return _objects(table, name, text)
 
 
-def frame(table, drop=()):
-    """A DataFrame of a table; columns named in ``drop`` are left out. It owns its columns, none is copied."""
-    text = _text_type()
+def _made(table, drop, text):
     return pd.DataFrame({name: _column(table, name, kind, text) for name, kind in zip(table.columns, table.types)
                          if name not in drop}, copy=False)
+
+
+def frame(table, drop=()):
+    """A DataFrame of a table; columns named in ``drop`` are left out. It owns its columns, none is copied."""
+    made = _made(table, drop, _TEXT)
+    if _TEXT is not None and made.columns.dtype != _TEXT:  # texts are objects by now: the user has changed an option
+        made = _made(table, drop, None)
+    return made

@@ -74,20 +74,26 @@ static int gather(tl_frames *f)
 
 /* ---- unfinished built-ins ---- */
 
-/* Whether some built-in ends with its track, and another one of the track starts during it. */
-static bool may_be_unfinished(const tl_frames *f)
+/* The earliest start of a built-in that ends with its track; INT64_MAX: there is none. */
+static tl_time first_open(const tl_frames *f)
 {
 	const tl_store *s = f->store;
-	bool any = false;
-	for (size_t i = 0; i <= s->tracks.n; i++)
-		any |= f->track[i].builtin != TL_ROW_NONE;
-	for (tl_row row = 0; any && row < s->n; row++) {
-		tl_row first = s->kind[row] == TL_KIND_PYTHON ? f->track[slot_of(s, row)].builtin : TL_ROW_NONE;
-		if (first != TL_ROW_NONE && first != row && s->start[row] != TL_TIME_NONE &&
-		    s->start[row] >= s->start[first] && tl__is_builtin(s, row))
-			return true;
+	tl_time first = INT64_MAX;
+	for (size_t i = 0; i <= s->tracks.n; i++) {
+		tl_row builtin = f->track[i].builtin;
+		if (builtin != TL_ROW_NONE && s->start[builtin] < first)
+			first = s->start[builtin];
 	}
-	return false;
+	return first;
+}
+
+/* Whether a built-in of its track that ends with it is open when this one starts. */
+static bool follows_open(const tl_frames *f, tl_row row)
+{
+	const tl_store *s = f->store;
+	tl_row open = f->track[slot_of(s, row)].builtin;
+	return s->kind[row] == TL_KIND_PYTHON && open != TL_ROW_NONE && open != row &&
+	       s->start[row] >= s->start[open] && tl__is_builtin(s, row);
 }
 
 /* ---- overlong frames ---- */
@@ -180,25 +186,32 @@ static tl_time latest(const tl_frames *f, size_t from, size_t to)
 	return last;
 }
 
-/* Whether a frame starts in some event of its track and ends so much later that it may be overlong. */
-static int may_be_overlong(tl_frames *f, bool *out)
+/* Whether a frame starts in this event of its track and ends so much later that it may be overlong. */
+static bool holds_overlong(const tl_frames *f, tl_row row)
 {
 	const tl_store *s = f->store;
-	if (!f->frames.n)
-		return 0;
-	TL_TRY(index_frames(f));
-	for (tl_row row = 0; row < s->n && !*out; row++) {
-		tl_time start = s->start[row], end, limit;
-		if (!is_host(s, row) || s->dur[row] <= 0 || !may_start_in(f, start, end = tl__span_end(s, row)))
-			continue;
-		size_t slot = slot_of(s, row);
-		if (!__builtin_add_overflow(end, TL_OVERLONG, &limit))
-			*out = latest(f, find(f, slot, start, false), find(f, slot, end, true)) >= limit;
-	}
-	return 0;
+	tl_time start = s->start[row], end = tl__span_end(s, row), limit;
+	if (s->dur[row] <= 0 || !may_start_in(f, start, end) || __builtin_add_overflow(end, TL_OVERLONG, &limit))
+		return false;
+	size_t slot = slot_of(s, row);
+	return latest(f, find(f, slot, start, false), find(f, slot, end, true)) >= limit;
 }
 
 /* ---- all of it ---- */
+
+/* Whether there is any frame whose end is to be looked into. */
+static int look(tl_frames *f, bool *out)
+{
+	const tl_store *s = f->store;
+	tl_time open = first_open(f);
+	bool any = f->frames.n > 0;
+	if (any)
+		TL_TRY(index_frames(f));
+	for (tl_row row = 0; row < s->n && !*out; row++)
+		*out = is_host(s, row) &&
+		       ((s->start[row] >= open && follows_open(f, row)) || (any && holds_overlong(f, row)));
+	return 0;
+}
 
 static void take(tl_health *to, const tl_health *from, tl_health_kind kind)
 {
@@ -235,9 +248,7 @@ int tl__build_check_python(tl_tree *t)
 	bool doubtful = false;
 	int code = gather(&f);
 	if (!code)
-		doubtful = may_be_unfinished(&f);
-	if (!code && !doubtful)
-		code = may_be_overlong(&f, &doubtful);
+		code = look(&f, &doubtful);
 	TL_VEC_FREE(&f.frames);
 	tl__free(f.latest);
 	tl__free(f.cells);

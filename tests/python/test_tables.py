@@ -5,6 +5,7 @@ import json
 import os
 import tempfile
 import unittest
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -66,6 +67,21 @@ class Tables(unittest.TestCase):
                 array = np.empty(len(self.table), dtype=object)
                 array[:] = self.table.cells(name)
                 pd.testing.assert_series_equal(made[name], pd.Series(array, name=name))
+
+    def test_frames_where_texts_are_objects(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # newer versions say that the option will go
+            try:
+                before = pd.get_option("future.infer_string")
+            except pd.errors.OptionError:
+                self.skipTest("pandas has no dtype for texts")
+            pd.set_option("future.infer_string", False)
+            try:
+                made = frame(self.table)
+            finally:
+                pd.set_option("future.infer_string", before)
+        self.assertEqual(made["name"].dtype, object)
+        self.assertEqual(list(made["name"]), self.table.cells("name"))
 
     def test_text(self):
         value = json.loads(self.table.to_json())

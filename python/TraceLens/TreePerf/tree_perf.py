@@ -251,7 +251,7 @@ class TreePerfAnalyzer:
     def _launcher_frame(self, **options):
         table = self._native().launchers(overlap=True, **options)
         made = frame(table)
-        if "ts" in made:
+        if options.get("start"):
             made["ts"] = [self.tree.get_UID2event(int(uid))["ts"] for uid in made["UID"]]
         return made
 
