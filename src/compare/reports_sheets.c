@@ -544,6 +544,32 @@ static int choose_summary(work *w, unsigned *groups)
 			    w->reports[lacking].path);
 }
 
+static bool has_sheet_of_report(const tl_cmp_report *report)
+{
+	if (tl__cmp_find(report, "gpu_timeline") || tl__cmp_find(report, "ops_summary") ||
+	    tl__cmp_find(report, "kernel_summary"))
+		return true;
+	for (size_t i = 0; i < N_OP_SHEETS; i++)
+		if (tl__cmp_find(report, op_sheets[i]))
+			return true;
+	for (size_t i = 0; i < report->n_sheets; i++)
+		if (is_family(report->sheets[i]))
+			return true;
+	return false;
+}
+
+/* Compared with tables of something else, all of a report would be new or gone. */
+static int check_reports(const work *w)
+{
+	for (size_t r = 0; r < w->n; r++)
+		if (!has_sheet_of_report(&w->reports[r]))
+			return tl__fail(w->err, TL_EFORMAT,
+					"%.200s: this is no report: it has no gpu_timeline, no ops_summary, and no "
+					"other sheet that could be compared",
+					w->reports[r].path);
+	return 0;
+}
+
 int tl__cmp_reports(tl_cmp_result *out, const tl_cmp_report *reports, size_t n, unsigned groups, bool all_there,
 		    tl_error *err)
 {
@@ -565,6 +591,8 @@ int tl__cmp_reports(tl_cmp_result *out, const tl_cmp_report *reports, size_t n, 
 			code = steps[i].compare(&w);
 	if (code == 0 && !out->sheets.n)
 		code = tl__fail(err, TL_EEMPTY, "the reports have no sheet that could be compared");
+	if (code == 0)
+		code = check_reports(&w);
 	tl__free((void *)w.tables);
 	return code;
 }

@@ -185,6 +185,17 @@ class Compare(unittest.TestCase):
         run = self.run_command("a_csv", "a.json", "-o", "x.xlsx")
         self.assertIn("No difference of kernel time.\n", run.stdout)
 
+    def test_a_folder_of_something_else(self):
+        """Everything would be new or gone."""
+        self.report("a")
+        os.mkdir(self.path("other"))
+        with open(self.path("other/gpus.csv"), "w", encoding="utf-8") as f:
+            f.write("name,time ms\nMI300X,5\n")
+        for pair in (("a_csv", "other"), ("other", "a_csv"), ("a.json", "other")):
+            self.fails("other: this is no report: it has no gpu_timeline, no ops_summary, and no other sheet that could "
+                       "be compared", *pair, "-o", "x.xlsx", status=3)
+        self.assertFalse(os.path.exists(self.path("x.xlsx")))
+
     def test_rounding_is_no_difference(self):
         for name, time in (("r", 0.1 + 0.2), ("s", 0.3), ("t", 0.300000001)):
             os.mkdir(self.path(name))
