@@ -10,21 +10,17 @@ void tl__aligner_free(tl_aligner *g)
 	TL_VEC_FREE(&g->score);
 	TL_VEC_FREE(&g->furthest);
 	TL_VEC_FREE(&g->work);
+	TL_VEC_FREE(&g->stack);
+	TL_VEC_FREE(&g->todo);
 }
 
-/* A piece of both sequences that is still to be aligned: a[a0..a1) with b[b0..b1). */
-typedef struct piece {
-	uint32_t a0, a1, b0, b1;
-	uint32_t level; /* which of the keys below cuts it when it is long */
-} piece;
-typedef TL_VEC(piece) pieces;
+typedef tl_align_piece piece;
 
 typedef struct alignment {
 	tl_aligner *g;
 	const tl_align_item *a, *b;
 	bool swapped;      /* a and b are exchanged, see canonical() */
 	uint32_t *partner; /* of each item of a, NONE: not paired */
-	pieces todo;
 } alignment;
 
 #define NONE UINT32_MAX
@@ -132,10 +128,10 @@ static void align_one(alignment *m, const piece *p)
 static int align_exactly(alignment *m, piece whole)
 {
 	tl_aligner *g = m->g;
-	pieces stack = {0};
-	int code = TL_VEC_PUSH(&stack, whole);
-	while (stack.n && code == 0) {
-		piece p = stack.v[--stack.n];
+	g->stack.n = 0;
+	TL_TRY(TL_VEC_PUSH(&g->stack, whole));
+	while (g->stack.n) {
+		piece p = g->stack.v[--g->stack.n];
 		trim(m, &p, BY_IDENTITY);
 		if (p.a0 == p.a1 || p.b0 == p.b1)
 			continue;
@@ -145,9 +141,7 @@ static int align_exactly(alignment *m, piece whole)
 		}
 		size_t n = p.b1 - p.b0 + 1;
 		g->score.n = 0;
-		code = TL_VEC_RESERVE(&g->score, 2 * n);
-		if (code < 0)
-			break;
+		TL_TRY(TL_VEC_RESERVE(&g->score, 2 * n));
 		g->cells += (uint64_t)(p.a1 - p.a0) * n;
 		uint64_t *head = g->score.v, *tail = head + n, best = 0;
 		uint32_t middle = p.a0 + (p.a1 - p.a0) / 2, cut = p.b0;
@@ -160,12 +154,10 @@ static int align_exactly(alignment *m, piece whole)
 			}
 		if (!best)
 			continue; /* nothing in common */
-		code = TL_VEC_PUSH(&stack, ((piece){middle, p.a1, cut, p.b1, p.level}));
-		if (code == 0)
-			code = TL_VEC_PUSH(&stack, ((piece){p.a0, middle, p.b0, cut, p.level}));
+		TL_TRY(TL_VEC_PUSH(&g->stack, ((piece){middle, p.a1, cut, p.b1, p.level})));
+		TL_TRY(TL_VEC_PUSH(&g->stack, ((piece){p.a0, middle, p.b0, cut, p.level})));
 	}
-	TL_VEC_FREE(&stack);
-	return code;
+	return 0;
 }
 
 /* ---- long pieces: cut at a longest common subsequence (Myers 1986) ---- */
@@ -245,41 +237,39 @@ static point middle_point(const alignment *m, const piece *p, uint32_t level, in
 static int cut_piece(alignment *m, piece whole, uint32_t level)
 {
 	size_t max = (size_t)(whole.a1 - whole.a0) + (whole.b1 - whole.b0) + 2;
-	m->g->furthest.n = 0;
-	TL_TRY(TL_VEC_RESERVE(&m->g->furthest, 2 * (max + 1)));
-	pieces stack = {0};
-	int code = TL_VEC_PUSH(&stack, whole);
-	while (stack.n && code == 0) {
-		piece p = stack.v[--stack.n];
+	tl_aligner *g = m->g;
+	g->furthest.n = g->stack.n = 0;
+	TL_TRY(TL_VEC_RESERVE(&g->furthest, 2 * (max + 1)));
+	TL_TRY(TL_VEC_PUSH(&g->stack, whole));
+	while (g->stack.n) {
+		piece p = g->stack.v[--g->stack.n];
 		trim(m, &p, level);
 		if (p.a0 == p.a1 || p.b0 == p.b1)
 			continue;
-		point cut = middle_point(m, &p, level, m->g->furthest.v);
+		point cut = middle_point(m, &p, level, g->furthest.v);
 		piece left = {p.a0, p.a0 + cut.x, p.b0, p.b0 + cut.y, 0};
 		piece right = {p.a0 + cut.x, p.a1, p.b0 + cut.y, p.b1, 0};
 		bool whole_left = left.a1 == p.a1 && left.b1 == p.b1, whole_right = !cut.x && !cut.y;
 		if (whole_left || whole_right)
 			continue; /* nothing in common */
-		code = TL_VEC_PUSH(&stack, right);
-		if (code == 0)
-			code = TL_VEC_PUSH(&stack, left);
+		TL_TRY(TL_VEC_PUSH(&g->stack, right));
+		TL_TRY(TL_VEC_PUSH(&g->stack, left));
 	}
-	TL_VEC_FREE(&stack);
-	if (code < 0 || level + 1 >= LEVELS)
-		return code;
+	if (level + 1 >= LEVELS)
+		return 0;
 	piece gap = {whole.a0, whole.a0, whole.b0, whole.b0, level + 1};
-	for (uint32_t i = whole.a0; i <= whole.a1 && code == 0; i++) {
+	for (uint32_t i = whole.a0; i <= whole.a1; i++) {
 		bool end = i == whole.a1;
 		if (!end && m->partner[i] == NONE)
 			continue;
 		gap.a1 = i;
 		gap.b1 = end ? whole.b1 : m->partner[i];
 		if (gap.a1 > gap.a0 && gap.b1 > gap.b0)
-			code = TL_VEC_PUSH(&m->todo, gap);
+			TL_TRY(TL_VEC_PUSH(&g->todo, gap));
 		gap.a0 = i + 1;
 		gap.b0 = gap.b1 + 1;
 	}
-	return code;
+	return 0;
 }
 
 static uint64_t key_of(const tl_align_item *x, uint32_t level)
@@ -330,14 +320,15 @@ static int choose_level(const alignment *m, piece *p)
 
 static int align_pieces(alignment *m)
 {
-	while (m->todo.n) {
-		piece p = m->todo.v[--m->todo.n];
+	tl_aligner *g = m->g;
+	while (g->todo.n) {
+		piece p = g->todo.v[--g->todo.n];
 		trim(m, &p, BY_IDENTITY);
 		if (p.a0 == p.a1 || p.b0 == p.b1)
 			continue;
 		uint64_t cells = (uint64_t)(p.a1 - p.a0) * (p.b1 - p.b0);
 		/* many long lists: less of the best for each */
-		uint64_t limit = m->g->cells < 64 * (uint64_t)ALIGN_EXACT_CELLS ? ALIGN_EXACT_CELLS : ALIGN_SMALL_CELLS;
+		uint64_t limit = g->cells < 64 * (uint64_t)ALIGN_EXACT_CELLS ? ALIGN_EXACT_CELLS : ALIGN_SMALL_CELLS;
 		if (cells <= limit) {
 			TL_TRY(align_exactly(m, p));
 			continue;
@@ -385,13 +376,12 @@ int tl__align(tl_align_pairs *out, tl_aligner *g, const tl_align_item *a, size_t
 	TL_TRY(TL_VEC_RESERVE(&g->work, n));
 	m.partner = g->work.v;
 	memset(m.partner, 0xff, n * sizeof *m.partner);
-	int code = TL_VEC_PUSH(&m.todo, ((piece){0, n, 0, k, 0}));
-	if (code == 0)
-		code = align_pieces(&m);
-	for (uint32_t i = 0; i < n && code == 0; i++)
+	g->todo.n = 0;
+	TL_TRY(TL_VEC_PUSH(&g->todo, ((piece){0, n, 0, k, 0})));
+	TL_TRY(align_pieces(&m));
+	for (uint32_t i = 0; i < n; i++)
 		if (m.partner[i] != NONE)
-			code = TL_VEC_PUSH(
-				out, (m.swapped ? (tl_align_pair){m.partner[i], i} : (tl_align_pair){i, m.partner[i]}));
-	TL_VEC_FREE(&m.todo);
-	return code;
+			TL_TRY(TL_VEC_PUSH(out, (m.swapped ? (tl_align_pair){m.partner[i], i}
+							   : (tl_align_pair){i, m.partner[i]})));
+	return 0;
 }

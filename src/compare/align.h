@@ -31,11 +31,18 @@ typedef struct tl_align_pair {
 } tl_align_pair;
 typedef TL_VEC(tl_align_pair) tl_align_pairs;
 
+/** A piece of both sequences that is still to be aligned: a[a0..a1) with b[b0..b1). */
+typedef struct tl_align_piece {
+	uint32_t a0, a1, b0, b1;
+	uint32_t level; /* which of the keys in align.c cuts it when it is long */
+} tl_align_piece;
+
 /** Memory that alignments of one comparison share, and how much exact work they have done. Zero-initialise. */
 typedef struct tl_aligner {
 	TL_VEC(uint64_t) score;
 	TL_VEC(int64_t) furthest;
 	TL_VEC(uint32_t) work;
+	TL_VEC(tl_align_piece) stack, todo;
 	uint64_t cells;
 } tl_aligner;
 void tl__aligner_free(tl_aligner *aligner);

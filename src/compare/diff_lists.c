@@ -156,13 +156,21 @@ static int join_moved(tl_diff_lists *l, int level, chains *c, const tl_map *name
 	return 0;
 }
 
+static bool any_left(const tl_diff_list *list)
+{
+	for (size_t i = 0; i < list->n; i++)
+		if (list->v[i].mate == TL_POS_NONE)
+			return true;
+	return false;
+}
+
 static int find_moved(tl_diff_lists *l)
 {
+	if (!any_left(&l->list[0]) || !any_left(&l->list[1]))
+		return 0;
 	tl_diff_gap whole = {.to = {l->list[0].n, l->list[1].n}};
 	TL_TRY(collect(l, &whole, false));
 	size_t n = l->index[1].n;
-	if (!n || !l->index[0].n)
-		return 0;
 	tl_map names = {0};
 	uint32_t *room = tl__malloc(2 * n * sizeof *room);
 	int code = room ? count_names(&names, l) : TL_ENOMEM;

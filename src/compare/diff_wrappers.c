@@ -276,8 +276,20 @@ static bool worth_looking(const tl_diff_lists *l, const tl_diff_gap *gap)
 	return true;
 }
 
+static bool any_worth_looking(const tl_diff_lists *l)
+{
+	tl_diff_gap gap;
+	for (bool more = tl__diff_next_gap(l, &gap, true); more; more = tl__diff_next_gap(l, &gap, false))
+		if (worth_looking(l, &gap))
+			return true;
+	return false;
+}
+
 int tl__diff_look_through(tl_diff_lists *l, bool *found)
 {
+	*found = false;
+	if (!any_worth_looking(l))
+		return 0;
 	level_list levels[2] = {{0}, {0}};
 	bool replaced[2] = {false, false};
 	tl_diff_gap gap;
