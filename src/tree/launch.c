@@ -102,6 +102,9 @@ void tl__link(tl_linker *l, tl_row gpu, tl_row launch)
 
 /* ---- by correlation ---- */
 
+/* How many of the next are tried before searching. */
+enum { NEAR = 8 };
+
 static tl_id correlation_of(const tl_store *s, tl_row row)
 {
 	const tl_link_args *args = tl__link_args(s, row);
@@ -158,7 +161,6 @@ static int flow_compare(const tl_linker *l, size_t i, uint32_t source, tl_id id)
 /* First flow half at or behind (source, id); mostly one of the next few behind that of the launch before. */
 static size_t find_flow(tl_linker *l, uint32_t source, tl_id id)
 {
-	enum { NEAR = 8 };
 	size_t lo = l->next_flow, hi = l->n_flows;
 	if (lo && flow_compare(l, lo - 1, source, id) >= 0) {
 		hi = lo;
@@ -216,15 +218,20 @@ static void set_group(tl_group *g, const tl_store *s, size_t from)
 
 /*
  * Moves to the group of a GPU event's id; false when there is none. GPU events follow their
- * launches' order more or less, so the same and the next group are tried before searching.
+ * launches' order more or less, so the same and the next few groups are tried before searching: of
+ * calls between them without GPU work there are some.
  */
 static bool find_group(tl_group *g, const tl_store *s, tl_row gpu)
 {
 	if (g->from < g->to && key_compare(s, gpu, g->v[g->from]) == 0)
 		return true;
-	if (g->to < g->n && key_compare(s, gpu, g->v[g->to]) == 0) {
+	for (int i = 0; i < NEAR && g->to < g->n; i++) {
+		int key = key_compare(s, g->v[g->to], gpu);
+		if (key > 0)
+			break;
 		set_group(g, s, g->to);
-		return true;
+		if (key == 0)
+			return true;
 	}
 	size_t lo = 0, hi = g->n;
 	while (lo < hi) {
