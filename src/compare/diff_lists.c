@@ -71,6 +71,7 @@ static int align_gaps(tl_diff_lists *l, bool only_gpu)
 		TL_TRY(collect(l, &gap, only_gpu));
 		l->pairs.n = 0;
 		TL_TRY(tl__align(&l->pairs, &l->aligner, l->item[0].v, l->item[0].n, l->item[1].v, l->item[1].n));
+		TL_TRY(tl__diff_break_ties(l));
 		for (size_t k = 0; k < l->pairs.n; k++)
 			join(l, l->index[0].v[l->pairs.v[k].a], l->index[1].v[l->pairs.v[k].b], true);
 	}

@@ -2,6 +2,7 @@
 /*
  * What nodes and their subtrees are, as numbers, bottom-up in one pass over the pre-order:
  *   structure  the operations with GPU work below, by common names: alike on all backends
+ *   operations all operations below, by common names (32 bits)
  *   kernels    calls and GPU events too, by exact names
  *   whole      everything, arguments included: equal subtrees are equal node by node (32 bits: tracediff.c makes sure)
  */
@@ -43,10 +44,12 @@ static void sign(tl_diff_nodes *d, tl_pos pos)
 {
 	const tl_tree *t = d->tree;
 	uint64_t structure = tl__diff_name(d, pos), kernels = tl__diff_plain_name(d, pos),
-		 whole = d->exact[pos] = exact(d, pos);
+		 whole = d->exact[pos] = exact(d, pos), operations = structure;
 	for (tl_pos c = tl__tree_first_child(t, pos); c != TL_POS_NONE; c = tl__tree_next_sibling(t, c)) {
 		uint8_t kind = t->store->kind[t->row[c]];
 		whole = tl__mix(whole, d->whole[c]);
+		if (kind != TL_KIND_RUNTIME && !tl__kind_is_gpu(kind))
+			operations = tl__mix(operations, d->operations[c]);
 		if (!tl__tree_gpu_count(t, c))
 			continue;
 		kernels = tl__mix(kernels, d->kernels[c]);
@@ -55,6 +58,7 @@ static void sign(tl_diff_nodes *d, tl_pos pos)
 	}
 	d->structure[pos] = structure;
 	d->kernels[pos] = kernels;
+	d->operations[pos] = (uint32_t)(operations >> 32);
 	d->whole[pos] = (uint32_t)(tl__mix(whole, t->end[pos] - pos) >> 32);
 }
 
@@ -66,8 +70,9 @@ int tl__diff_nodes_new(tl_diff_nodes *out, const tl_tree *tree, const tl_twins *
 	out->exact = tl__malloc((tree->n + 1) * sizeof *out->exact);
 	out->structure = tl__malloc((tree->n + 1) * sizeof *out->structure);
 	out->kernels = tl__malloc((tree->n + 1) * sizeof *out->kernels);
+	out->operations = tl__malloc((tree->n + 1) * sizeof *out->operations);
 	out->whole = tl__malloc((tree->n + 1) * sizeof *out->whole);
-	if (!out->exact || !out->structure || !out->kernels || !out->whole)
+	if (!out->exact || !out->structure || !out->kernels || !out->operations || !out->whole)
 		return TL_ENOMEM;
 	for (tl_pos pos = 0; pos < tree->n; pos++)
 		TL_TRY(tl__hash_name(&out->hashes, tree->store->name[tree->row[pos]], &plain, &common));
@@ -83,9 +88,10 @@ void tl__diff_signatures_free(tl_diff_nodes *d)
 	tl__free(d->exact);
 	tl__free(d->structure);
 	tl__free(d->kernels);
+	tl__free(d->operations);
 	tl__free(d->whole);
 	d->exact = d->structure = d->kernels = NULL;
-	d->whole = NULL;
+	d->operations = d->whole = NULL;
 }
 
 void tl__diff_nodes_free(tl_diff_nodes *d)

@@ -42,7 +42,7 @@ typedef struct tl_diff_nodes {
 	tl_name_hashes hashes;
 	uint64_t *exact;               /* its own exact name and arguments */
 	uint64_t *structure, *kernels; /* signatures; see diff_signatures.c */
-	uint32_t *whole;
+	uint32_t *operations, *whole;
 } tl_diff_nodes;
 int tl__diff_nodes_new(tl_diff_nodes *out, const tl_tree *tree, const tl_twins *twins);
 void tl__diff_nodes_free(tl_diff_nodes *nodes);
@@ -78,6 +78,8 @@ typedef struct tl_diff_lists {
 int tl__diff_align_lists(tl_diff_lists *lists);
 /** Looks through entries in all gaps between anchors where that helps; *found: some were. diff_wrappers.c */
 int tl__diff_look_through(tl_diff_lists *lists, bool *found);
+/** Chooses among the alignments of item[0] and item[1] that are worth as much as `pairs`. diff_ties.c */
+int tl__diff_break_ties(tl_diff_lists *lists);
 void tl__diff_lists_free(tl_diff_lists *lists);
 
 /** Appends an entry to a list. */

@@ -114,6 +114,124 @@ static void test_exchanged(void **state)
 	diff_fixture_close(&f);
 }
 
+/*
+ * Operations without GPU work tell siblings apart that are alike in all that has: pairs of root number `a` and `b`,
+ * both ways. Roots are told by their own order; every root is `L`.
+ */
+static void expect_roots(const char *baseline, const char *variant, size_t n, const size_t pairs[][2])
+{
+	for (int swapped = 0; swapped < 2; swapped++) {
+		diff_fixture f;
+		diff_fixture_open(&f, swapped ? variant : baseline, swapped ? baseline : variant, NULL);
+		tl_row root[2][8];
+		for (int s = 0; s < 2; s++) {
+			const tl_tree *t = f.side[s].tree;
+			size_t k = 0;
+			for (tl_pos pos = 0; pos < t->n; pos = t->end[pos])
+				root[s][k++] = t->row[pos];
+		}
+		size_t matched = 0;
+		for (size_t k = 0; k < n; k++) {
+			tl_row a = root[0][pairs[k][swapped]], b = root[1][pairs[k][!swapped]];
+			assert_int_equal(tl_diff_corresponding(f.diff, TL_DIFF_BASELINE, a), b);
+		}
+		for (tl_pos pos = 0; pos < f.side[0].tree->n; pos = f.side[0].tree->end[pos])
+			matched += tl_diff_corresponding(f.diff, TL_DIFF_BASELINE, f.side[0].tree->row[pos]) !=
+				   TL_ROW_NONE;
+		assert_int_equal(matched, n);
+		diff_fixture_close(&f);
+	}
+}
+#define L(more, call) "L[" more "aten::addmm[" call "[~k:1]]] "
+#define HIP(more) L(more, "hipLaunchKernel")
+#define CUDA(more) L(more, "cudaLaunchKernel")
+#define M(more) "M[" more "hipLaunchKernel[~m:1]] "
+#define EXPECT_ROOTS(baseline, variant, ...)                                                          \
+	expect_roots(baseline, variant, sizeof((const size_t[][2]){__VA_ARGS__}) / sizeof(size_t[2]), \
+		     (const size_t[][2]){__VA_ARGS__})
+
+static void test_siblings_alike_but_for_the_host(void **state)
+{
+	(void)state;
+	EXPECT_ROOTS(HIP("aten::t ") HIP(""), HIP(""), {1, 0});
+	EXPECT_ROOTS(HIP("") HIP("aten::t "), HIP(""), {0, 0});
+	EXPECT_ROOTS(HIP("aten::t ") HIP(""), CUDA(""), {1, 0}); /* on another backend, too */
+	/* an extra one at the front moves all of them */
+	EXPECT_ROOTS(HIP("aten::t ") HIP("") HIP(""), HIP("") HIP(""), {1, 0}, {2, 1});
+	EXPECT_ROOTS(HIP("aten::t ") HIP("aten::view ") HIP("") HIP("aten::t "), HIP("aten::view ") HIP("aten::t "),
+		     {1, 0}, {3, 1});
+	/* deeper, and what is below those without GPU work */
+	EXPECT_ROOTS(HIP("aten::t[aten::transpose] ") HIP("aten::t "), HIP("aten::t "), {1, 0});
+	/* all operations first, arguments and calls then */
+	EXPECT_ROOTS(HIP("aten::t{(1)} ") HIP("aten::t{(2)} "), HIP("aten::t{(2)} "), {1, 0});
+	EXPECT_ROOTS(HIP("cudaGetDevice aten::t ") HIP("aten::t "), HIP("aten::t "), {1, 0});
+	/* in order and none less: what agrees must not cross, nor be paired at the cost of another pair */
+	EXPECT_ROOTS(HIP("aten::t ") HIP(""), HIP("") HIP("aten::t "), {0, 0}, {1, 1});
+	EXPECT_ROOTS(HIP("a ") HIP("b ") HIP("c "), HIP("c ") HIP("d "), {0, 0}, {1, 1});
+	/* of equally good ones the first */
+	EXPECT_ROOTS(HIP("a ") HIP("b ") HIP("b "), HIP("b "), {1, 0});
+	EXPECT_ROOTS(HIP("a ") HIP("b "), HIP("c "), {0, 0});
+	/* a pattern of two */
+	EXPECT_ROOTS(HIP("a ") M("a ") HIP("b ") M("b "), HIP("b ") M("b "), {2, 0}, {3, 1});
+	/* the others stay where they are */
+	EXPECT_ROOTS("M[hipLaunchKernel[~m:1]] " HIP("a ") HIP("b ") "N[hipLaunchKernel[~n:1]]",
+		     "M[hipLaunchKernel[~m:1]] " HIP("b ") "N[hipLaunchKernel[~n:1]]", {0, 0}, {2, 1}, {3, 2});
+}
+
+enum { MOST_ROOTS = 7 };
+
+/* The most that can agree when all of s[0..n) are paired in order with some of l[0..m). */
+static size_t most_agreeing(const int *s, size_t n, const int *l, size_t m)
+{
+	size_t best = 0;
+	for (unsigned set = 0; set < 1U << m; set++) {
+		size_t k = 0, agree = 0;
+		for (size_t j = 0; j < m; j++)
+			if (set >> j & 1) {
+				agree += k < n && s[k] == l[j];
+				k++;
+			}
+		best = k == n && agree > best ? agree : best;
+	}
+	return best;
+}
+
+/* Any siblings that differ only in an operation without GPU work: no pair less, and no choice is better. */
+static void test_siblings_at_random(void **state)
+{
+	(void)state;
+	uint64_t random = 7;
+	for (int round = 0; round < 300; round++) {
+		int mark[2][MOST_ROOTS];
+		size_t n[2], paired = 0, agree = 0;
+		tl_buf text[2] = {{0}, {0}};
+		for (int s = 0; s < 2; s++) {
+			random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+			n[s] = 1 + (size_t)(random >> 33) % MOST_ROOTS;
+			for (size_t i = 0; i < n[s]; i++) {
+				random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+				mark[s][i] = (int)((random >> 33) % 3);
+				tl__buf_printf(&text[s], "L[%c aten::mm[cudaLaunchKernel[~k:1]]] ", 'a' + mark[s][i]);
+			}
+		}
+		diff_fixture f;
+		diff_fixture_open(&f, tl__buf_text(&text[0]), tl__buf_text(&text[1]), NULL);
+		tl_row b_rows = (tl_row)f.side[1].tree->n / (tl_row)n[1],
+		       a_rows = (tl_row)f.side[0].tree->n / (tl_row)n[0];
+		for (size_t i = 0; i < n[0]; i++) {
+			tl_row mate = tl_diff_corresponding(f.diff, TL_DIFF_BASELINE, (tl_row)i * a_rows);
+			paired += mate != TL_ROW_NONE;
+			agree += mate != TL_ROW_NONE && mark[0][i] == mark[1][mate / b_rows];
+		}
+		int shorter = n[0] > n[1];
+		assert_int_equal(paired, n[shorter]);
+		assert_int_equal(agree, most_agreeing(mark[shorter], n[shorter], mark[!shorter], n[!shorter]));
+		diff_fixture_close(&f);
+		tl__buf_free(&text[0]);
+		tl__buf_free(&text[1]);
+	}
+}
+
 /* Spec 04 F.13: B is in both. */
 static void test_common_item(void **state)
 {
@@ -403,15 +521,26 @@ static void test_no_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_backends),         cmocka_unit_test(test_stats),
-		cmocka_unit_test(test_inserted_root),    cmocka_unit_test(test_exchanged),
-		cmocka_unit_test(test_common_item),      cmocka_unit_test(test_same_names),
-		cmocka_unit_test(test_wrappers),         cmocka_unit_test(test_corresponding),
-		cmocka_unit_test(test_roots_and_chains), cmocka_unit_test(test_wrapper_with_host_child),
-		cmocka_unit_test(test_coverage),         cmocka_unit_test(test_no_ancestor),
-		cmocka_unit_test(test_unique_args),      cmocka_unit_test(test_pruned),
-		cmocka_unit_test(test_threads),          cmocka_unit_test(test_python_frames),
-		cmocka_unit_test(test_users_twins),      cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_backends),
+		cmocka_unit_test(test_stats),
+		cmocka_unit_test(test_inserted_root),
+		cmocka_unit_test(test_exchanged),
+		cmocka_unit_test(test_siblings_alike_but_for_the_host),
+		cmocka_unit_test(test_siblings_at_random),
+		cmocka_unit_test(test_common_item),
+		cmocka_unit_test(test_same_names),
+		cmocka_unit_test(test_wrappers),
+		cmocka_unit_test(test_corresponding),
+		cmocka_unit_test(test_roots_and_chains),
+		cmocka_unit_test(test_wrapper_with_host_child),
+		cmocka_unit_test(test_coverage),
+		cmocka_unit_test(test_no_ancestor),
+		cmocka_unit_test(test_unique_args),
+		cmocka_unit_test(test_pruned),
+		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_python_frames),
+		cmocka_unit_test(test_users_twins),
+		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_no_memory),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
