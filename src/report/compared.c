@@ -71,7 +71,8 @@ int tl__compared_new(tl_compared *out, const tl_tree *tree, const tl_tree *other
 	tl_diff_totals totals;
 	tl_diff *diff;
 	*out = (tl_compared){0};
-	TL_TRY(tl_diff_new(&diff, tree, other, NULL, err));
+	bool single = tl_tree_trace(tree)->single_thread || tl_tree_trace(other)->single_thread;
+	TL_TRY(tl_diff_new(&diff, tree, other, &(tl_diff_options){.single_thread = single}, err));
 	tl_diff_get_totals(diff, &totals);
 	out->identical = totals.identical;
 	int code = keep_rows(out, diff, err);
