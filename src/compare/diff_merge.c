@@ -251,6 +251,7 @@ static int merge_halves(merger m[2], bool threaded)
 	TL_TRY(tl__diff_roots(&m[0].lists, threaded));
 	TL_TRY(tl__diff_align_lists(&m[0].lists));
 	TL_TRY(push_lists(&m[0], NONE, true));
+	tl__diff_lists_free(&m[0].lists); /* roots are many, what is below one of them is little */
 	TL_TRY(share(&m[0], &m[1]));
 	tl_aside aside;
 	tl__aside_start(&aside, merge, &m[1], threaded);
