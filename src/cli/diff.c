@@ -236,6 +236,16 @@ static void print_coverage(const tl_diff_totals *t)
 	printf("\n");
 }
 
+/* Rows with a difference: the table has all, the largest difference first. */
+static size_t count_differences(const tl_table *largest)
+{
+	ptrdiff_t delta = tl_table_find_column(largest, "delta");
+	size_t n = 0;
+	while (delta >= 0 && n < tl_table_rows(largest) && tl_table_double(largest, (size_t)delta, n) != 0)
+		n++;
+	return n;
+}
+
 static int print_result(const cli_session *s, const tl_diff *diff, const tl_table *largest)
 {
 	static const tl_text_column columns[] = {{"lowest_common_ancestor_name", "Largest differences of GPU time", 0},
@@ -245,9 +255,13 @@ static int print_result(const cli_session *s, const tl_diff *diff, const tl_tabl
 						 {"delta", "difference \xc2\xb5s", 3}};
 	tl_diff_totals totals;
 	tl_diff_get_totals(diff, &totals);
-	if (s->format == CLI_FORMAT_TEXT)
+	size_t top = (size_t)cli_number(s->args, "top", 10), n = count_differences(largest);
+	if (s->format == CLI_FORMAT_TEXT) {
 		print_coverage(&totals);
-	return cli_print_table(s, largest, columns, 5, (size_t)cli_number(s->args, "top", 10));
+		if (!n)
+			return cli_print("No difference of GPU time.\n");
+	}
+	return cli_print_table(s, largest, columns, 5, n < top ? n : top);
 }
 
 /* Writes the files, when asked for, and finds the largest differences. */

@@ -118,6 +118,20 @@ class Diff(unittest.TestCase):
 
         self.assertLessEqual(max(map(len, out.splitlines())), 80)
 
+    def test_what_is_equal_is_no_difference(self):
+        a, b = self.pair()
+        out = self.run_it(a, a, "-q")
+        self.assertIn("No difference of GPU time.\n", out)
+        self.assertNotIn("Largest", out)
+        self.assertEqual(len(json.loads(self.run_it(a, a, "-q", "--format", "json"))["rows"]), 1)
+        a, b = Events(), Events()
+        for made, dur in ((a, 5), (b, 9)):
+            made.convolution("same", "cudaLaunchKernel", "same", 5)
+            made.convolution("slower", "cudaLaunchKernel", "slower", dur)
+        out = self.run_it(self.write("a.json", a.events), self.write("b.json", b.events), "-q")
+        self.assertRegex(out, r"aten::slower_convolution +1 +5\.000 +9\.000 +4\.000\n\Z")
+        self.assertNotIn("aten::same", out)
+
     def test_names_that_are_cut_are_told_apart(self):
         a, b = Events(), Events()
         for made, dur in ((a, 10), (b, 20)):
