@@ -56,19 +56,25 @@ PyObject *core_raise(int code, const tl_error *err)
 	return core_raise_as(exception_of(code), Py_BuildValue("(N)", core_text(message, strlen(message))), code, err);
 }
 
+/* Which of the OSErrors it is: messages of the library say why in the system's words; where not, the file tells. */
+static int number_of(const tl_error *err, const char *path)
+{
+	static const int numbers[] = {ENOENT, EACCES, EPERM,  ENOTDIR, EISDIR, ENOSPC,
+				      EDQUOT, EROFS,  EEXIST, EFBIG,   ELOOP,  ENAMETOOLONG};
+	struct stat status;
+	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+		if (strstr(err->message, strerror(numbers[i])))
+			return numbers[i];
+	if (stat(path, &status) != 0)
+		return errno;
+	return S_ISDIR(status.st_mode) ? EISDIR : EIO;
+}
+
 PyObject *core_raise_file(int code, const tl_error *err, const char *path)
 {
-	struct stat status;
-	int number = EIO;
 	if (code != TL_EIO || PyErr_Occurred())
 		return core_raise(code, err);
-	/* the message is the library's; which of the OSErrors it is, the system tells */
-	if (stat(path, &status) != 0)
-		number = errno;
-	else if (S_ISDIR(status.st_mode))
-		number = EISDIR;
-	else if (status.st_uid != 0)
-		number = errno == EACCES ? EACCES : EIO;
+	int number = number_of(err, path);
 	PyObject *text = core_text(err->message, strlen(err->message));
 	PyObject *arguments = Py_BuildValue("(iNN)", number, text, PyUnicode_DecodeFSDefault(path));
 	return core_raise_as(PyExc_OSError, arguments, code, err);

@@ -2,6 +2,7 @@
 """Exit statuses of the commands of the package: as documented, the same as those of ``tracelens``, one line for a failure,
 and what was to be read is still there afterwards."""
 import contextlib
+import errno
 import hashlib
 import io
 import json
@@ -216,6 +217,20 @@ class Compare(Case):
                 with self.subTest(name):
                     self.run_both([], compare, status, None,
                                   ["a.xlsx", name, "-o", "out.xlsx"])
+
+    def test_errors_are_those_of_the_system(self):
+        for error, output in ((NotADirectoryError, "file/x"), (IsADirectoryError, "folder"),
+                              (FileNotFoundError, "absent/x")):
+            with self.assertRaises(error) as caught:
+                generate_compare_perf_reports_pytorch(["a.xlsx", "b.xlsx"], output)
+            self.assertEqual((caught.exception.filename, caught.exception.reason), (output, "TL_EIO"))
+        with self.assertRaises(FileNotFoundError) as caught:
+            generate_compare_perf_reports_pytorch(["a.xlsx", "absent.json"], None)
+        self.assertEqual((caught.exception.filename, caught.exception.file), ("absent.json",) * 2)
+        if os.path.exists("/dev/full"):
+            with self.assertRaises(OSError) as caught:
+                generate_compare_perf_reports_pytorch(["a.xlsx", "b.xlsx"], "/dev/full")
+            self.assertEqual(caught.exception.errno, errno.ENOSPC)
 
     def test_a_cut_trace_is_told_to_callers(self):
         with self.assertWarnsRegex(CutOffWarning, "cut off"):
