@@ -14,7 +14,8 @@ def _text_type():
     return None if isinstance(dtype, np.dtype) else dtype
 
 
-_TEXT = _text_type()
+#: the dtype of columns of texts, or None for objects
+TEXT = _text_type()
 
 
 def _objects(table, name, text):
@@ -48,7 +49,7 @@ def _made(table, drop, text):
 
 def frame(table, drop=()):
     """A DataFrame of a table; columns named in ``drop`` are left out. It owns its columns, none is copied."""
-    made = _made(table, drop, _TEXT)
-    if _TEXT is not None and made.columns.dtype != _TEXT:  # texts are objects by now: the user has changed an option
+    made = _made(table, drop, TEXT)
+    if TEXT is not None and made.columns.dtype != TEXT:  # texts are objects by now: the user has changed an option
         made = _made(table, drop, None)
     return made

@@ -209,7 +209,10 @@ static PyObject *packed_bools(const tl_table *table, size_t column)
 	return bytes ? Py_BuildValue("(sN)", "b1", bytes) : NULL;
 }
 
-/* Makes the objects of a column; cells that are known to be equal share one, and so do texts in lists and records. */
+/*
+ * Makes the objects of a column; cells that are known to be equal share one where it cannot be changed, and so do texts
+ * in lists and records.
+ */
 typedef struct cell_maker {
 	const tl_table *table;
 	size_t column;
@@ -262,14 +265,57 @@ static PyObject *new_cell(cell_maker *m, size_t row)
 	return value;
 }
 
-/* A new reference to the object of a cell, made when it is the first of its id. NULL with an exception. */
+/* Whether an object can be changed, or what is in it. */
+static bool can_change(PyObject *value)
+{
+	/* what can holds references, and a tuple that can is no untracked one */
+	return value && PyObject_IS_GC(value) && (!PyTuple_CheckExact(value) || PyObject_GC_IsTracked(value));
+}
+
+/* A copy of what a cell can be, as deep as it can be changed: a row's lists are its own. NULL with an exception. */
+static PyObject *own_copy(PyObject *value)
+{
+	PyObject *copy, *key, *item;
+	Py_ssize_t at = 0;
+	if (!can_change(value))
+		return Py_NewRef(value);
+	if (PyDict_Check(value)) {
+		copy = PyDict_New();
+		while (copy && PyDict_Next(value, &at, &key, &item)) {
+			PyObject *own = own_copy(item);
+			if (!own || PyDict_SetItem(copy, key, own) < 0)
+				Py_CLEAR(copy);
+			Py_XDECREF(own);
+		}
+		return copy;
+	}
+	bool list = PyList_Check(value);
+	Py_ssize_t n = PySequence_Fast_GET_SIZE(value);
+	copy = list ? PyList_New(n) : PyTuple_New(n);
+	for (; copy && at < n; at++) {
+		PyObject *own = own_copy(PySequence_Fast_GET_ITEM(value, at));
+		if (!own)
+			Py_CLEAR(copy);
+		else if (list)
+			PyList_SET_ITEM(copy, at, own);
+		else
+			PyTuple_SET_ITEM(copy, at, own);
+	}
+	return copy;
+}
+
+/*
+ * A new reference to the object of a cell, made when it is the first of its id, copied when it is not and can be
+ * changed. NULL with an exception.
+ */
 static PyObject *known_cell(cell_maker *m, uint64_t id, size_t row)
 {
 	size_t at = (size_t)(id * UINT64_C(0x9e3779b97f4a7c15) >> 55); /* 9 bits */
 	if (m->recent[at].id == id)
-		return Py_NewRef(m->recent[at].value);
+		return own_copy(m->recent[at].value);
 	PyObject *key = PyLong_FromUnsignedLongLong(id);
 	PyObject *value = key ? PyDict_GetItemWithError(m->all, key) : NULL;
+	PyObject *known = value;
 	Py_XINCREF(value);
 	if (key && !value && !PyErr_Occurred()) {
 		value = new_cell(m, row);
@@ -280,6 +326,8 @@ static PyObject *known_cell(cell_maker *m, uint64_t id, size_t row)
 	if (value) {
 		m->recent[at].id = id;
 		m->recent[at].value = value;
+		if (known)
+			Py_SETREF(value, own_copy(value));
 	}
 	return value;
 }

@@ -68,6 +68,44 @@ class Tables(unittest.TestCase):
                 array[:] = self.table.cells(name)
                 pd.testing.assert_series_equal(made[name], pd.Series(array, name=name))
 
+    def test_no_row_shares_what_can_be_changed(self):
+        """What a script does to a cell is seen in no other cell, of its row, of another or of another table."""
+
+        def held(value):
+            found = [id(value)] if isinstance(value, (list, dict)) else []
+            parts = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
+            return found + [at for part in parts for at in held(part)]
+
+        a = TreePerfAnalyzer.from_file(common.BUNDLED, add_python_func=True)
+        native = a._native(call_stack=True)
+        operations = [event for event in a.tree.events if event["cat"] == "cpu_op"]
+        tables = {"launchers": native.launchers(kernel_details=True, overlap=True, call_stack=True),
+                  "unified": native.unified(overlap=True),
+                  "metrics": native.metrics(operations, arguments=True, kernel_details=True, overlap=True)}
+        number = 0
+        for what, table in tables.items():
+            for name in table.columns:
+                for cells in (table.cells(name), list(frame(table)[name])):
+                    ids = [at for cell in cells for at in held(cell)]
+                    self.assertEqual(len(ids), len(set(ids)), (what, name))
+                    number += len(ids)
+        self.assertGreater(number, 1000)
+        stacks = tables["launchers"].cells("call_stack")
+        self.assertLess(len({str(stack) for stack in stacks}), len(stacks))  # some are equal
+
+    def test_missing_parameters(self):
+        """A parameter that no model told is missing in the summary, too, and its rows are one group."""
+        a = self.a
+        events = [event for event in a.tree.events if event["name"] in ("aten::add", "aten::mul")]
+        metrics = a.build_df_perf_metrics(events)
+        self.assertTrue(metrics["param: stride_output"].isna().all())
+        summary = a.summarize_df_perf_metrics(metrics, ["mean"])
+        self.assertTrue(summary["param: stride_output"].isna().all())
+        self.assertEqual(int(summary["name_count"].sum()), len(metrics))
+        known = summary["param: shape_in1"]
+        self.assertEqual(set(known), {str(value) for value in metrics["param: shape_in1"]})
+        self.assertEqual(known.dtype, summary["param: stride_output"].dtype)
+
     def test_frames_where_texts_are_objects(self):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # newer versions say that the option will go
@@ -112,6 +150,8 @@ class Tables(unittest.TestCase):
             for name in ("name", "op category", "thread_name", "Input Dims", "Input type"):
                 if name in frame:
                     self.assertEqual(frame[name].dtype, launchers[name].dtype, name)
+        self.assertEqual(nothing["ex_UID"].dtype, launchers["UID"].dtype)
+        self.assertEqual(nothing["kernel_details_summary"].dtype, object)
         self.assertEqual(len(nothing[nothing["name"].str.contains("mm")]), 0)
 
     def check_arrow(self, got):

@@ -6,6 +6,8 @@ import warnings
 import numpy as np
 import pandas as pd
 
+from .._frame import TEXT
+
 ARGUMENTS = ["Input Dims", "Input type", "Input Strides", "Concrete Inputs"]
 THREAD = ["process_name", "process_label", "thread_name"]
 DIRECT, SUBTREE = "total_direct_kernel_time", "total_subtree_kernel_time"
@@ -48,7 +50,16 @@ def _typed(made, frame):
     """Without rows, columns have the types of the frame that they come from: `.str` works on texts that are not there."""
     if len(made):
         return made
-    return made.astype({name: frame[name].dtype for name in _present(frame, made.columns)})
+    types = {name: frame[name].dtype for name in _present(frame, made.columns)}
+    if "ex_UID" in made:
+        types["ex_UID"] = frame["UID"].dtype
+    return made.astype({**types, **{name: object for name in made if name.endswith("_details_summary")}})
+
+
+def _shown(values):
+    """Parameters as texts; one that is missing stays so, and does not become the text `None`."""
+    texts = [None if _is_missing(value) else str(value) for value in values]
+    return pd.Series(texts, dtype=TEXT or object)
 
 
 def _aggregate(series, ids, how):
@@ -294,10 +305,9 @@ def metrics(frame, agg_metrics, group_by_num_kernels, include_overlapping_kernel
     overlap = ["overlapping_kernel_names"] if include_overlapping_kernels else []
     more = (["num_kernels"] if group_by_num_kernels else []) + ["is_recompute"]
     keys = _present(frame, ["name", *params, *overlap, *more])
-    texts = _texts(frame, [name for name in params if name in frame])
     ids, n = _group_ids(frame, keys)
-    source = frame.assign(**{name: texts[name] for name in texts})
-    first = {name: _first(source[name], ids, n) for name in keys}
+    first = {name: _first(frame[name], ids, n) for name in keys}
+    first.update({name: _shown(first[name]) for name in params})
 
     result = {"name": first["name"]}
     if overlap and overlap[0] in frame:
