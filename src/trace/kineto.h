@@ -120,7 +120,7 @@ typedef struct tl_kineto_run {
 	uint8_t values;
 	struct {
 		uint8_t field, at, n, type; /* `at`: where it stands in the text */
-		uint8_t known;              /* number of the run when the value is a plain integer, else 0 */
+		uint8_t known;              /* number of the run when it is a pid or tid and a plain integer, else 0 */
 	} value[TL_RUN_VALUES];
 	uint8_t next[2]; /* the runs that followed last */
 } tl_kineto_run;

@@ -49,11 +49,16 @@ void tl__known_clear(tl_known *known);
  */
 uint16_t tl__known_add(tl_known *known, const char *p, size_t n, const char *value, size_t value_n);
 
+/*
+ * Guesses about names have the even places and those about lists the odd ones: a list may be how a name begins (`[]`),
+ * and only the other way to tell where it ends would tell them apart.
+ */
+
 /** Where guesses about the next name are. */
 static inline uint16_t *tl__known_next_name(tl_known *known)
 {
 	uint32_t hash = (known->name[0] * 0x9e3779b1u + known->name[1]) * 0x85ebca6bu;
-	return known->guess[hash >> (32 - TL_KNOWN_GUESS_BITS)];
+	return known->guess[hash >> (32 - TL_KNOWN_GUESS_BITS) & ~1u];
 }
 
 /** Where guesses about the list of a field are. */
@@ -61,7 +66,7 @@ static inline uint16_t *tl__known_next_list(tl_known *known, uint32_t field)
 {
 	uint32_t hash = (known->list[0] * 0x9e3779b1u + known->name[0]) * 0xc2b2ae35u;
 	hash = (hash + known->list[1] * 0x27d4eb2fu + field) * 0x85ebca6bu;
-	return known->guess[hash >> (32 - TL_KNOWN_GUESS_BITS)];
+	return known->guess[hash >> (32 - TL_KNOWN_GUESS_BITS) | 1];
 }
 
 /** Notes what came where `guess` is. */

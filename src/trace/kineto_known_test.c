@@ -69,6 +69,32 @@ static void guesses(void **state)
 	free(known);
 }
 
+/* A name may begin as a list does, `[7]x`: where names are guessed, no list is, and the other way round. */
+static void names_are_not_lists(void **state)
+{
+	enum { PLACES = 1 << TL_KNOWN_GUESS_BITS };
+	tl_known *known = new_known();
+	uint8_t of[PLACES] = {0};
+	(void)state;
+	for (int i = 0; i < TL_KNOWN_TEXTS; i++) {
+		known->name[0] = (uint16_t)(i * 7 % TL_KNOWN_TEXTS);
+		known->name[1] = (uint16_t)(i * 13 % TL_KNOWN_TEXTS);
+		known->list[0] = (uint16_t)i;
+		known->list[1] = (uint16_t)(i * 5 % TL_KNOWN_TEXTS);
+		of[(uint16_t(*)[2])tl__known_next_name(known) - known->guess] |= 1;
+		of[(uint16_t(*)[2])tl__known_next_list(known, (uint32_t)i % 40) - known->guess] |= 2;
+	}
+	int names = 0, lists = 0;
+	for (int i = 0; i < PLACES; i++) {
+		assert_int_not_equal(of[i], 3);
+		names += of[i] == 1;
+		lists += of[i] == 2;
+	}
+	assert_true(names > PLACES / 4); /* half of the places, less what comes together by chance */
+	assert_true(lists > PLACES / 4);
+	free(known);
+}
+
 static void there_is_an_end(void **state)
 {
 	tl_known *known = new_known();
@@ -199,6 +225,34 @@ static void spellings(void **state)
 	}
 }
 
+/* A category that is a number is that number, whichever names and threads came before. */
+static void categories_that_are_numbers(void **state)
+{
+	/* the two share a place among the categories that were met last */
+	static const char *const written[] = {"5", "\"U\""}, *const is[] = {"5", "U"};
+	enum { EVENTS = 300 };
+	tl_buf text = {0};
+	(void)state;
+	tl__buf_puts(&text, "[");
+	for (int i = 0; i < EVENTS; i++)
+		tl__buf_printf(&text,
+			       "%s{\"ph\":\"X\",\"cat\":%s,\"name\":\"n%d\",\"pid\":7,\"tid\":7,\"ts\":%d,\"dur\":1}",
+			       i ? "," : "", written[i / 3 % 2], i % 50, i);
+	tl__buf_puts(&text, "]");
+	tl_trace *trace = open_buf(&text, false);
+	const tl_store *s = trace->store;
+	assert_int_equal(s->n, EVENTS);
+	for (int i = 0; i < EVENTS; i++) {
+		char name[32];
+		snprintf(name, sizeof name, "n%d", i % 50);
+		assert_string_equal(tl__name(s, (tl_row)i), name);
+		assert_string_equal(tl__str(s->strings, s->categories.v[s->category[i]]), is[i / 3 % 2]);
+		assert_int_equal(s->track[i], 0);
+	}
+	tl_trace_free(trace);
+	tl__buf_free(&text);
+}
+
 /* Ids and times at the borders of what the scanner turns into numbers itself, each twice. */
 static void numbers(void **state)
 {
@@ -297,9 +351,16 @@ static void tracks_of_documents(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(texts_have_numbers),  cmocka_unit_test(guesses),   cmocka_unit_test(there_is_an_end),
-		cmocka_unit_test(each_has_its_own),    cmocka_unit_test(spellings), cmocka_unit_test(numbers),
+		cmocka_unit_test(texts_have_numbers),
+		cmocka_unit_test(guesses),
+		cmocka_unit_test(there_is_an_end),
+		cmocka_unit_test(each_has_its_own),
+		cmocka_unit_test(spellings),
+		cmocka_unit_test(numbers),
 		cmocka_unit_test(tracks_of_documents),
+		cmocka_unit_test(names_are_not_lists),
+
+		cmocka_unit_test(categories_that_are_numbers),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
