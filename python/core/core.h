@@ -130,6 +130,11 @@ const char *core_utf8(PyObject *text, const char *what);
 int core_collect(void *user, const char *text, size_t n);
 /** A list of UIDs. */
 PyObject *core_rows(const tl_row *rows, size_t n);
+/**
+ * What is in a sequence now, as a tuple: its owner may change it, in another thread or in code that is called for an
+ * item. `needed` is what a TypeError says.
+ */
+PyObject *core_snapshot(PyObject *sequence, const char *needed);
 /** The UIDs in a sequence of integers and events of `tree`, allocated with PyMem_Malloc. False: exception set. */
 bool core_take_rows(tl_row **out, size_t *n, PyObject *sequence, core_tree *tree);
 

@@ -179,21 +179,29 @@ PyObject *core_rows(const tl_row *rows, size_t n)
 	return list;
 }
 
+PyObject *core_snapshot(PyObject *sequence, const char *needed)
+{
+	PyObject *fast = PySequence_Fast(sequence, needed);
+	if (fast && PyList_Check(fast))
+		Py_SETREF(fast, PyList_AsTuple(fast));
+	return fast;
+}
+
 bool core_take_rows(tl_row **out, size_t *n, PyObject *sequence, core_tree *tree)
 {
-	PyObject *list = PySequence_Fast(sequence, "a sequence of events or UIDs is needed");
+	PyObject *tuple = core_snapshot(sequence, "a sequence of events or UIDs is needed");
 	*out = NULL;
 	*n = 0;
-	if (!list)
+	if (!tuple)
 		return false;
-	size_t count = (size_t)PySequence_Fast_GET_SIZE(list);
+	size_t count = (size_t)PyTuple_GET_SIZE(tuple);
 	tl_row *rows = PyMem_Malloc((count + 1) * sizeof *rows);
 	bool good = rows != NULL;
 	if (!rows)
 		PyErr_NoMemory();
 	for (size_t i = 0; good && i < count; i++)
-		good = core_tree_row(tree, PySequence_Fast_GET_ITEM(list, (Py_ssize_t)i), &rows[i]);
-	Py_DECREF(list);
+		good = core_tree_row(tree, PyTuple_GET_ITEM(tuple, (Py_ssize_t)i), &rows[i]);
+	Py_DECREF(tuple);
 	if (!good) {
 		PyMem_Free(rows);
 		return false;

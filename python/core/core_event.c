@@ -23,6 +23,10 @@ PyObject *core_event_get(core_tree *tree, tl_row row)
 	core_event *self = PyObject_GC_New(core_event, &core_event_type);
 	if (!self)
 		return NULL;
+	if (tree->live[row]) { /* memory was collected for it, and what ran then asked for the same event */
+		PyObject_GC_Del(self);
+		return Py_NewRef(tree->live[row]);
+	}
 	self->tree = (core_tree *)Py_NewRef((PyObject *)tree);
 	self->weak = NULL;
 	self->row = row;
@@ -40,10 +44,10 @@ static int traverse(core_event *self, visitproc visit, void *arg)
 static void dealloc(core_event *self)
 {
 	PyObject_GC_UnTrack(self);
+	/* first of all: what is called when it goes may ask for the event, and gets a new object */
+	self->tree->live[self->row] = NULL;
 	if (self->weak)
 		PyObject_ClearWeakRefs((PyObject *)self);
-	if (self->row < self->tree->n_live)
-		self->tree->live[self->row] = NULL;
 	Py_DECREF(self->tree);
 	PyObject_GC_Del(self);
 }

@@ -50,7 +50,7 @@ bool core_event_is_stored(const core_event *self);
 /** Times in microseconds; an integer in the file stays one. NULL without an exception: none. */
 PyObject *core_event_start(const core_event *self);
 PyObject *core_event_duration(const core_event *self);
-/** Keys and values of the file; borrowed, valid until the next call. */
+/** Keys and values of the file. */
 PyObject *core_event_whole(const core_event *self);
 
 /* ---- values: core_event_values.c ---- */

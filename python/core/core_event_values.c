@@ -229,11 +229,16 @@ static PyObject *stored_value(const core_event *self, int key)
 
 PyObject *core_event_value(const core_event *self, PyObject *key)
 {
-	PyObject *overlay = core_event_overlay(self->tree, self->row), *value;
-	if (overlay && (value = PyDict_GetItemWithError(overlay, key)))
-		return value == core_keys.missing ? NULL : Py_NewRef(value);
-	if (PyErr_Occurred())
+	/* held, here and below: a key may compare by code of its own, which may do anything with the event */
+	PyObject *overlay = Py_XNewRef(core_event_overlay(self->tree, self->row));
+	PyObject *value = overlay ? Py_XNewRef(PyDict_GetItemWithError(overlay, key)) : NULL;
+	Py_XDECREF(overlay);
+	if (value == core_keys.missing) {
+		Py_DECREF(value);
 		return NULL;
+	}
+	if (value || PyErr_Occurred())
+		return value;
 	int number = core_event_key(key);
 	if (number < 0)
 		return NULL;
@@ -247,14 +252,16 @@ PyObject *core_event_value(const core_event *self, PyObject *key)
 			return value;
 	}
 	PyObject *whole = core_event_whole(self);
-	value = whole ? PyDict_GetItemWithError(whole, key) : NULL;
-	return Py_XNewRef(value);
+	value = whole ? Py_XNewRef(PyDict_GetItemWithError(whole, key)) : NULL;
+	Py_XDECREF(whole);
+	return value;
 }
 
 PyObject *core_event_dict(const core_event *self)
 {
 	PyObject *whole = core_event_whole(self), *dict = whole ? PyDict_Copy(whole) : NULL, *key, *value;
 	Py_ssize_t at = 0;
+	Py_XDECREF(whole);
 	for (int i = 1; dict && i < KEYS; i++) {
 		value = i >= FIRST_DERIVED ? derived_value(self, i) : stored_value(self, i);
 		if (PyErr_Occurred() || (value && PyDict_SetItem(dict, core_keys.keys[i], value) < 0))
@@ -262,6 +269,9 @@ PyObject *core_event_dict(const core_event *self)
 		Py_XDECREF(value);
 	}
 	PyObject *overlay = dict ? core_event_overlay(self->tree, self->row) : NULL;
+	overlay = overlay ? PyDict_Copy(overlay) : NULL;
+	if (PyErr_Occurred())
+		Py_CLEAR(dict);
 	while (overlay && dict && PyDict_Next(overlay, &at, &key, &value)) {
 		int code = value != core_keys.missing   ? PyDict_SetItem(dict, key, value)
 			   : PyDict_Contains(dict, key) ? PyDict_DelItem(dict, key)
@@ -269,5 +279,6 @@ PyObject *core_event_dict(const core_event *self)
 		if (code < 0)
 			Py_CLEAR(dict);
 	}
+	Py_XDECREF(overlay);
 	return dict;
 }

@@ -194,13 +194,13 @@ PyObject *core_event_whole(const core_event *self)
 	core_tree *tree = self->tree;
 	unsigned slot = self->row % CORE_RECENT;
 	if (tree->recent[slot].whole && tree->recent[slot].row == self->row)
-		return tree->recent[slot].whole;
+		return Py_NewRef(tree->recent[slot].whole);
 	PyObject *whole = core_event_is_stored(self) ? whole_of_text(self) : PyDict_New();
 	if (!whole || !put_stream_index(self, whole) || !watch_args(self, whole)) {
 		Py_XDECREF(whole);
 		return NULL;
 	}
 	tree->recent[slot].row = self->row;
-	Py_XSETREF(tree->recent[slot].whole, whole);
+	Py_XSETREF(tree->recent[slot].whole, Py_NewRef(whole));
 	return whole;
 }

@@ -50,15 +50,15 @@ enum { MAX_PARAMS = 32, MAX_RANK = 64 };
 /* Whole numbers of a sequence into `out`; false with an exception. */
 static bool take_sizes(PyObject *value, int64_t out[MAX_RANK], size_t *n)
 {
-	PyObject *list = PySequence_Fast(value, "a shape is a sequence of whole numbers");
-	if (!list)
+	PyObject *tuple = core_snapshot(value, "a shape is a sequence of whole numbers");
+	if (!tuple)
 		return false;
-	*n = (size_t)PySequence_Fast_GET_SIZE(list);
+	*n = (size_t)PyTuple_GET_SIZE(tuple);
 	if (*n > MAX_RANK)
 		PyErr_SetString(PyExc_ValueError, "a shape of too many dimensions");
 	for (size_t i = 0; i < *n && !PyErr_Occurred(); i++)
-		out[i] = PyLong_AsLongLong(PySequence_Fast_GET_ITEM(list, (Py_ssize_t)i));
-	Py_DECREF(list);
+		out[i] = PyLong_AsLongLong(PyTuple_GET_ITEM(tuple, (Py_ssize_t)i));
+	Py_DECREF(tuple);
 	return !PyErr_Occurred();
 }
 

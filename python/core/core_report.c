@@ -50,7 +50,7 @@ static bool take_text(const char **out, PyObject *value, const char *what)
 }
 
 /* The flags of a dict of options; what they are is in report.h. */
-static void take_flags(tl_report_options *o, PyObject *given)
+static bool take_flags(tl_report_options *o, PyObject *given)
 {
 	const struct {
 		const char *name;
@@ -72,6 +72,7 @@ static void take_flags(tl_report_options *o, PyObject *given)
 	};
 	for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
 		*flags[i].flag = is_true(PyDict_GetItemString(given, flags[i].name));
+	return !PyErr_Occurred(); /* not everything is true or false: an array of several is neither */
 }
 
 static bool take_arch(wishes *w, PyObject *json)
@@ -111,7 +112,8 @@ static bool take_options(wishes *w, PyObject *given)
 	PyObject *threshold = PyDict_GetItemString(given, "short_kernel_threshold_us");
 	int64_t tp = 0;
 	*w = (wishes){.options = tl_report_options_default()};
-	take_flags(o, given);
+	if (!take_flags(o, given))
+		return false;
 	o->has_micro_idle_threshold = limit && limit != Py_None;
 	return (!o->has_micro_idle_threshold || take_number(&o->micro_idle_threshold_us, limit)) &&
 	       (!threshold || take_number(&o->short_kernel_threshold_us, threshold)) &&
@@ -223,7 +225,7 @@ static bool open_files(files *f, PyObject *paths)
 
 static PyObject *of_file(const char *path, wishes *w, files *f, bool strict)
 {
-	tl_trace_options how = {.strict = strict};
+	tl_trace_options how = {.strict = strict, .progress = core_on_progress};
 	tl_trace *trace = NULL;
 	tl_report *report = NULL;
 	tl_error err = TL_ERROR_INIT;

@@ -186,11 +186,11 @@ static bool add_event(event_list *list, PyObject *event, tl_gpu_class class)
 
 static bool add_events(event_list *list, PyObject *events, tl_gpu_class class)
 {
-	PyObject *fast = PySequence_Fast(events, "a list of events is needed");
-	bool good = fast && reserve(list, (size_t)PySequence_Fast_GET_SIZE(fast));
-	for (Py_ssize_t i = 0; good && i < PySequence_Fast_GET_SIZE(fast); i++)
-		good = add_event(list, PySequence_Fast_GET_ITEM(fast, i), class);
-	Py_XDECREF(fast);
+	PyObject *tuple = core_snapshot(events, "a list of events is needed");
+	bool good = tuple && reserve(list, (size_t)PyTuple_GET_SIZE(tuple));
+	for (Py_ssize_t i = 0; good && i < PyTuple_GET_SIZE(tuple); i++)
+		good = add_event(list, PyTuple_GET_ITEM(tuple, i), class);
+	Py_XDECREF(tuple);
 	return good;
 }
 

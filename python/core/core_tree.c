@@ -481,15 +481,15 @@ static PyObject *join(PyObject *pieces)
 	return text;
 }
 
-/* A sequence of str as C strings, which belong to it; to be freed with PyMem_Free. */
-static const char **take_texts(PyObject *list, const char *what)
+/* A tuple of str as C strings, which belong to it; to be freed with PyMem_Free. */
+static const char **take_texts(PyObject *tuple, const char *what)
 {
-	Py_ssize_t n = PySequence_Fast_GET_SIZE(list);
+	Py_ssize_t n = PyTuple_GET_SIZE(tuple);
 	const char **texts = PyMem_Malloc(((size_t)n + 1) * sizeof *texts);
 	if (!texts)
 		return (const char **)PyErr_NoMemory();
 	for (Py_ssize_t i = 0; i < n; i++) {
-		texts[i] = core_utf8(PySequence_Fast_GET_ITEM(list, i), what);
+		texts[i] = core_utf8(PyTuple_GET_ITEM(tuple, i), what);
 		if (!texts[i]) {
 			PyMem_Free(texts);
 			return NULL;
@@ -505,13 +505,13 @@ static PyObject *print_subtree(core_tree *self, PyObject *args)
 	tl_row row;
 	tl_error err = TL_ERROR_INIT;
 	if (!PyArg_ParseTuple(args, "OOpp:print", &event, &fields, &all, &include_backward) || !core_tree_built(self) ||
-	    !core_tree_row(self, event, &row) || !(fields = PySequence_Fast(fields, "fields: a sequence of str")))
+	    !core_tree_row(self, event, &row) || !(fields = core_snapshot(fields, "fields: a sequence of str")))
 		return NULL;
 	const char **texts = take_texts(fields, "a field");
-	bool ready = texts && (!PySequence_Fast_GET_SIZE(fields) || core_trace_whole(self->trace));
+	bool ready = texts && (!PyTuple_GET_SIZE(fields) || core_trace_whole(self->trace));
 	PyObject *pieces = ready ? PyList_New(0) : NULL, *result = NULL;
 	tl_print_options options = {.fields = texts,
-				    .n_fields = (size_t)PySequence_Fast_GET_SIZE(fields),
+				    .n_fields = (size_t)PyTuple_GET_SIZE(fields),
 				    .all = all,
 				    .backward = include_backward};
 	if (pieces) {
@@ -531,13 +531,13 @@ static PyObject *print_parents(core_tree *self, PyObject *args)
 	tl_row row, root = TL_ROW_NONE;
 	tl_error err = TL_ERROR_INIT;
 	if (!PyArg_ParseTuple(args, "OOp:print_parents", &event, &fields, &follow) || !core_tree_built(self) ||
-	    !core_tree_row(self, event, &row) || !(fields = PySequence_Fast(fields, "fields: a sequence of str")))
+	    !core_tree_row(self, event, &row) || !(fields = core_snapshot(fields, "fields: a sequence of str")))
 		return NULL;
 	const char **texts = take_texts(fields, "a field");
-	bool ready = texts && (!PySequence_Fast_GET_SIZE(fields) || core_trace_whole(self->trace));
+	bool ready = texts && (!PyTuple_GET_SIZE(fields) || core_trace_whole(self->trace));
 	PyObject *pieces = ready ? PyList_New(0) : NULL, *result = NULL;
 	tl_print_options options = {
-		.fields = texts, .n_fields = (size_t)PySequence_Fast_GET_SIZE(fields), .follow_forward = follow};
+		.fields = texts, .n_fields = (size_t)PyTuple_GET_SIZE(fields), .follow_forward = follow};
 	if (pieces) {
 		int code = tl_tree_print_parents(self->tree, row, &options, collect_bytes, pieces, &root, &err);
 		PyObject *text = code < 0 ? core_raise(code, &err) : join(pieces);
@@ -556,12 +556,12 @@ static PyObject *call_stack(core_tree *self, PyObject *args)
 	tl_row row;
 	tl_error err = TL_ERROR_INIT;
 	if (!PyArg_ParseTuple(args, "OOp:call_stack", &event, &filters, &follow) || !core_tree_built(self) ||
-	    !core_tree_row(self, event, &row) || !(filters = PySequence_Fast(filters, "filters: a sequence of str")))
+	    !core_tree_row(self, event, &row) || !(filters = core_snapshot(filters, "filters: a sequence of str")))
 		return NULL;
 	const char **texts = take_texts(filters, "a filter");
 	PyObject *result = texts ? PyList_New(0) : NULL;
 	if (result) {
-		int code = tl_tree_call_stack(self->tree, row, texts, (size_t)PySequence_Fast_GET_SIZE(filters), follow,
+		int code = tl_tree_call_stack(self->tree, row, texts, (size_t)PyTuple_GET_SIZE(filters), follow,
 					      core_collect, result, &err);
 		if (code < 0) {
 			Py_CLEAR(result);

@@ -1,11 +1,17 @@
 # SPDX-License-Identifier: MIT
 """Bad use is answered by an exception that says what is wrong."""
 import gc
+import json
 import os
+import signal
+import subprocess
+import sys
 import tempfile
 import threading
+import time
 import unittest
 import warnings
+import weakref
 
 import common
 import pandas as pd
@@ -235,6 +241,109 @@ class Calls(unittest.TestCase):
         self.assertTrue(five.is_rocm_legacy_memcpy("__amd_rocclr_copyBuffer.kd"))
         self.assertTrue(five.is_rocm_legacy_memset("__amd_rocclr_fillBufferAligned"))
         self.assertFalse(five.is_rocm_legacy_memcpy("memcpy_mine"))
+
+
+class Hostile(unittest.TestCase):
+    """Code of the user's that runs in the middle of things: none of it may find freed memory."""
+
+    def test_a_callback_for_an_event_that_goes(self):
+        tree = TreePerfAnalyzer(TraceToTree(common.small())).tree
+        seen = []
+        for keep in (False, True):
+            event = tree.events[0]
+
+            def gone(_, keep=keep):
+                again = tree.events[0]
+                seen.append(again if keep else again["name"])
+
+            watch = weakref.ref(event, gone)
+            del event
+            gc.collect()
+            self.assertIsNone(watch())
+        self.assertEqual(seen[0], "aten::linear")
+        self.assertIs(seen[1], tree.events[0])
+        self.assertEqual(seen[1]["name"], "aten::linear")
+
+    def test_keys_that_compare_by_code(self):
+        tree = TreePerfAnalyzer(TraceToTree(common.small())).tree
+
+        class Key(str):
+            __hash__ = str.__hash__
+
+            def __eq__(self, other):
+                for event in tree.events:  # what was parsed last is forgotten
+                    dict(event)
+                tree.events[0].pop("mine", None)
+                tree._core.overlay.pop(0, None)
+                gc.collect()
+                return str.__eq__(self, other)
+
+        for key in ("args", "mine", "ph", "nothing"):
+            tree.events[0]["mine"] = [1]
+            tree.events[0].get(Key(key))
+            dict(tree.events[0])
+            Key(key) in tree.events[0]
+
+    def test_lists_that_change_while_they_are_read(self):
+        a = TreePerfAnalyzer(TraceToTree(common.small()))
+        uids = []
+
+        class Shrinks:
+            def __index__(self):
+                uids.clear()
+                gc.collect()
+                return 0
+
+        uids += [Shrinks()] + [10**6 + i for i in range(100)]
+        with self.assertRaises(KeyError):
+            a._native().metrics(uids)
+        plain = []
+
+        class Grows(dict):
+            def __getitem__(self, key):
+                plain.extend({"ts": 0, "dur": 1} for _ in range(100))
+                return super().__getitem__(key)
+
+        plain += [Grows(ts=0, dur=2), {"ts": 1, "dur": 3}]
+        self.assertEqual(_core.breakdown(plain, [], [], [], None)["busy_time"], 4)
+        fields = ["Input Dims", "Input type"]
+
+        self.assertIn("Input Dims", a.tree._core.print(0, fields, True, False))
+
+    def test_options_that_are_neither_true_nor_false(self):
+        with self.assertRaises((TypeError, ValueError)):
+            _core.report_file(common.BUNDLED, {"enable_kernel_summary": pd.Series([True, False])}, [])
+
+    @unittest.skipUnless(hasattr(os, "mkfifo"), "skipped: no pipes with names")
+    def test_interrupted(self):
+        """Ctrl-C ends the loading of a trace, also that for a report."""
+        one = (json.dumps(common.event("aten::add", "cpu_op", 0, 1)) + ",").encode() * 200
+        for call in ("from TraceLens import TreePerfAnalyzer; TreePerfAnalyzer.from_file(path)",
+                     "from TraceLens.Reporting.generate_perf_report_pytorch import generate_perf_report_pytorch as make; "
+                     "make(path, output_csvs_dir=path + '.csvs')"):
+            with self.subTest(call), tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, "pipe.json")
+                os.mkfifo(path)
+                child = subprocess.Popen([sys.executable, "-c", f"path = {path!r}; {call}"], stderr=subprocess.PIPE)
+                with open(path, "wb", buffering=0) as pipe:
+                    pipe.write(b'{"traceEvents": [')
+                    end = time.monotonic() + 0.3
+                    asked = False
+                    for _ in range(2000):
+                        try:
+                            pipe.write(one)
+                        except BrokenPipeError:
+                            break
+                        if not asked and time.monotonic() > end:
+                            child.send_signal(signal.SIGINT)
+                            asked = True
+                        time.sleep(0.01)
+                    else:
+                        self.fail("the loading went on")
+                    errors = child.communicate(timeout=60)[1].decode()
+                self.assertIn("KeyboardInterrupt", errors)
+                self.assertNotEqual(child.returncode, 0)
+                self.assertFalse(os.path.exists(path + ".csvs"))
 
 
 if __name__ == "__main__":
