@@ -415,7 +415,7 @@ static uint8_t remember_run(const reader *r, const lesson *l, const char *p, uin
 		new.value[i].type = token->type;
 		bool track = l->field[i] == TL_F_PID || l->field[i] == TL_F_TID;
 		bool digits = token->type == TL_JSON_NUMBER && tl__json_count_digits(token->p) == token->n;
-		new.value[i].known = track &&digits && token->n <= 16 ? (uint8_t)s->n_runs : 0;
+		new.value[i].known = track && token->n <= 16 && digits ? (uint8_t)s->n_runs : 0;
 	}
 	memcpy(new.text, l->from, n);
 	for (unsigned i = 1; i < s->n_runs; i++)
