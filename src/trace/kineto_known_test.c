@@ -359,7 +359,6 @@ int main(void)
 		cmocka_unit_test(numbers),
 		cmocka_unit_test(tracks_of_documents),
 		cmocka_unit_test(names_are_not_lists),
-
 		cmocka_unit_test(categories_that_are_numbers),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

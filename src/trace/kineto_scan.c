@@ -141,12 +141,13 @@ static inline const char *scan_list(reader *r, const char *p, tl_kineto_field fi
 				 .n = (uint32_t)(scratch->next - to),
 				 .type = TL_JSON_ARRAY,
 				 .flags = (uint8_t)(flags | TL_JSON_COMPACT)};
-	if (known && !flags) {
-		token->known = tl__known_add(known, p, (size_t)(after - p), to, token->n);
-		tl__known_learn(guess, token->known);
-	}
-	if (known)
+	if (known) {
+		if (!flags) {
+			token->known = tl__known_add(known, p, (size_t)(after - p), to, token->n);
+			tl__known_learn(guess, token->known);
+		}
 		tl__known_came(known->list, token->known);
+	}
 	return after;
 }
 

@@ -24,14 +24,14 @@ def failure(reason, message):
     return error
 
 
-def check_outputs(outputs, inputs):
+def check_outputs(outputs, inputs, refusal="this is read, the output must go elsewhere"):
     """ValueError when an output has no name or is one of the files that are read: those must survive."""
     for made in outputs:
         if made is not None and not os.fspath(made):
             raise failure("TL_EINVAL", "the name of an output is empty")
         for path in inputs if made is not None and os.path.exists(made) else ():
             if os.path.exists(path) and os.path.samefile(path, made):
-                raise failure("TL_EINVAL", f"{os.fspath(made)}: this is read, the output must go elsewhere")
+                raise failure("TL_EINVAL", f"{os.fspath(made)}: {refusal}")
 
 
 def complain(error, inputs, special=None):

@@ -77,13 +77,7 @@ def _check(paths, names, output, folder):
         raise _status.failure("TL_EINVAL", "at least two reports are needed to compare")
     if names is not None and len(names) != len(paths):
         raise _status.failure("TL_EINVAL", f"{len(names)} names for {len(paths)} reports: names needs one a report")
-    for made in (output, folder):
-        if made is not None and not os.fspath(made):
-            raise _status.failure("TL_EINVAL", "the name of the output is empty")
-        for path in paths if made is not None and os.path.exists(made) else ():
-            if os.path.exists(path) and os.path.samefile(path, made):
-                raise _status.failure(
-                    "TL_EINVAL", f"{os.fspath(made)}: this is one of the reports, the comparison must go elsewhere")
+    _status.check_outputs((output, folder), paths, "this is one of the reports, the comparison must go elsewhere")
 
 
 def _compare(paths, names, sheets):
