@@ -63,6 +63,8 @@ void cli_print_made(const char *what, const char *path, size_t n, const char *un
 int cli_complain(const tl_error *err, int status);
 /** Wrong usage: the message, and where help is. Returns CLI_USAGE. */
 int cli_wrong_usage(const char *command, const char *message);
+/** Whether both names are there and mean one file or directory: what is read must survive. */
+bool cli_same_file(const char *a, const char *b);
 /** Exit status for an error while reading. */
 int cli_read_status(int code);
 /** Columns of the terminal on standard output (COLUMNS, then the terminal, then 80). */

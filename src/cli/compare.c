@@ -2,7 +2,6 @@
 /* tracelens compare: finished reports side by side. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cli.h"
 
@@ -50,38 +49,20 @@ void cli_compare_help(void)
 	       "  5 nothing to compare\n");
 }
 
-/* The reports must survive their comparison. */
-static int check_output(const cli_args *args, const char *path)
+/* The reports must survive their comparison. `made` may be NULL; `what` and `where` are for people. */
+static int check_output(const cli_args *args, const char *made, const char *what, const char *where)
 {
-	struct stat in, out;
-	if (!*path)
-		return cli_wrong_usage("compare", "the name of the workbook is empty");
-	if (stat(path, &out) != 0)
+	char empty[64];
+	if (!made)
 		return CLI_OK;
-	for (size_t i = 0; i < args->n_rest; i++) {
-		if (stat(args->rest[i], &in) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino) {
-			cli_say("%s: this is one of the reports, the comparison must go to another file", path);
+	snprintf(empty, sizeof empty, "the name of the %s is empty", what);
+	if (!*made)
+		return cli_wrong_usage("compare", empty);
+	for (size_t i = 0; i < args->n_rest; i++)
+		if (cli_same_file(args->rest[i], made)) {
+			cli_say("%s: this is one of the reports, the %s", made, where);
 			return CLI_USAGE;
 		}
-	}
-	return CLI_OK;
-}
-
-static int check_folder(const cli_args *args, const char *path)
-{
-	struct stat in, out;
-	if (!path)
-		return CLI_OK;
-	if (!*path)
-		return cli_wrong_usage("compare", "the name of the directory is empty");
-	if (stat(path, &out) != 0)
-		return CLI_OK;
-	for (size_t i = 0; i < args->n_rest; i++) {
-		if (stat(args->rest[i], &in) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino) {
-			cli_say("%s: this is one of the reports, the CSV files must go to another directory", path);
-			return CLI_USAGE;
-		}
-	}
 	return CLI_OK;
 }
 
@@ -156,9 +137,9 @@ static int compare(const cli_args *args)
 		return cli_wrong_usage("compare", "only one of the reports can be standard input");
 	if (names->n && names->n != args->n_rest)
 		return cli_wrong_usage("compare", "--names needs as many names as there are reports");
-	int status = check_output(args, workbook);
+	int status = check_output(args, workbook, "workbook", "comparison must go to another file");
 	if (status == CLI_OK)
-		status = check_folder(args, folder);
+		status = check_output(args, folder, "directory", "CSV files must go to another directory");
 	if (status != CLI_OK)
 		return status;
 

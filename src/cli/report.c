@@ -291,19 +291,10 @@ static int read_other(job *j)
 	return CLI_OK;
 }
 
-static bool is_same_file(const struct stat *a, const char *path)
-{
-	struct stat b;
-	return stat(path, &b) == 0 && a->st_dev == b.st_dev && a->st_ino == b.st_ino;
-}
-
 /* What is read must survive. */
 static int check_inputs(const job *j, const char *path)
 {
-	struct stat out;
-	if (!path || stat(path, &out) != 0)
-		return CLI_OK;
-	if (!is_same_file(&out, j->trace) && !(j->other && is_same_file(&out, j->other)))
+	if (!path || !(cli_same_file(path, j->trace) || (j->other && cli_same_file(path, j->other))))
 		return CLI_OK;
 	cli_say("%s: this is the trace, the report must go to another file", path);
 	return CLI_USAGE;
