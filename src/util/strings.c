@@ -10,6 +10,9 @@
 #include "util/alloc.h"
 #include "util/arena.h"
 
+/* An extension of so many strings or fewer is copied and not built upon. */
+enum { FEW = 1024 };
+
 typedef struct entry {
 	const char *text;
 	uint32_t length;
@@ -29,23 +32,6 @@ struct tl_strings {
 static uint32_t hash_of(const char *text, size_t n)
 {
 	return (uint32_t)XXH3_64bits(text, n);
-}
-
-tl_strings *tl__strings_new(tl_strings *base)
-{
-	tl_strings *pool = tl__calloc(1, sizeof *pool);
-	if (!pool)
-		return NULL;
-	atomic_init(&pool->references, 1);
-	pool->mask = 255;
-	pool->slots = tl__calloc(pool->mask + 1u, sizeof *pool->slots);
-	if (!pool->slots) {
-		tl__free(pool);
-		return NULL;
-	}
-	pool->base = base ? tl__strings_ref(base) : NULL;
-	pool->first = base ? (uint32_t)tl__strings_count(base) : 1;
-	return pool;
 }
 
 tl_strings *tl__strings_ref(tl_strings *pool)
@@ -136,6 +122,42 @@ tl_str tl__intern(tl_strings *pool, const char *text, size_t n)
 		return TL_STR_FAIL;
 	*slot = (uint32_t)pool->entries.n;
 	return pool->first + *slot - 1;
+}
+
+/* The strings of `from`, which are the next ones of `pool`. */
+static int absorb(tl_strings *pool, const tl_strings *from)
+{
+	for (size_t i = 0; i < from->entries.n; i++)
+		if (tl__intern(pool, from->entries.v[i].text, from->entries.v[i].length) == TL_STR_FAIL)
+			return -1;
+	return 0;
+}
+
+/* A tree that is edited again and again has an extension of an extension, and so on: few strings are copied instead, so
+ * that neither memory nor the way to a string grows with the number of edits. */
+tl_strings *tl__strings_new(tl_strings *base)
+{
+	tl_strings *pool = tl__calloc(1, sizeof *pool), *few = NULL;
+	if (!pool)
+		return NULL;
+	atomic_init(&pool->references, 1);
+	pool->mask = 255;
+	pool->slots = tl__calloc(pool->mask + 1u, sizeof *pool->slots);
+	if (!pool->slots) {
+		tl__free(pool);
+		return NULL;
+	}
+	if (base && base->base && base->entries.n <= FEW) {
+		few = base;
+		base = base->base;
+	}
+	pool->base = base ? tl__strings_ref(base) : NULL;
+	pool->first = base ? (uint32_t)tl__strings_count(base) : 1;
+	if (few && absorb(pool, few) < 0) {
+		tl__strings_unref(pool);
+		return NULL;
+	}
+	return pool;
 }
 
 tl_str tl__interns(tl_strings *pool, const char *text)

@@ -22,8 +22,8 @@ typedef struct tl_strings tl_strings;
  * A new pool, reference count 1; NULL when out of memory. With `base` the pool is an
  * extension: ids of `base` are valid in it and are found again, new strings get ids
  * behind them. `base` must not grow as long as an extension of it lives (a sealed
- * trace does not); it is kept alive. So tables can add texts of their own while other
- * threads read the trace.
+ * trace does not); what is needed of it is kept alive. So tables can add texts of
+ * their own while other threads read the trace.
  */
 tl_strings *tl__strings_new(tl_strings *base);
 tl_strings *tl__strings_ref(tl_strings *pool);

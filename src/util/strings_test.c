@@ -77,6 +77,41 @@ static void an_extension_knows_its_base_and_keeps_it(void **state)
 	tl__strings_unref(third);
 }
 
+/* Extension of extension of extension: the same ids, and few strings cost what they cost once. */
+static void extensions_of_extensions(void **state)
+{
+	(void)state;
+	enum { LAYERS = 3000 };
+	tl_strings *pool = tl__strings_new(NULL);
+	char text[32];
+	uint64_t most = 0;
+	tl_str root = tl__interns(pool, "root");
+	for (int i = 0; i < LAYERS; i++) {
+		tl_strings *next = tl__strings_new(pool);
+		tl__strings_unref(pool);
+		pool = next;
+		if (tl__strings_memory(pool) > most)
+			most = tl__strings_memory(pool);
+	}
+	assert_true(most < 4096);
+	assert_int_equal(tl__strings_count(pool), root + 1);
+	for (int i = 0; i < LAYERS; i++) {
+		snprintf(text, sizeof text, "%d", i);
+		assert_int_equal(tl__interns(pool, text), root + 1 + (tl_str)i);
+		tl_strings *next = tl__strings_new(pool);
+		tl__strings_unref(pool);
+		pool = next;
+	}
+	assert_int_equal(tl__interns(pool, "root"), root);
+	for (int i = 0; i < LAYERS; i++) {
+		snprintf(text, sizeof text, "%d", i);
+		assert_int_equal(tl__strings_find(pool, text, strlen(text)), root + 1 + (tl_str)i);
+		assert_string_equal(tl__str(pool, root + 1 + (tl_str)i), text);
+	}
+	assert_string_equal(tl__str(pool, root), "root");
+	tl__strings_unref(pool);
+}
+
 static void failing_allocations(void **state)
 {
 	(void)state;
@@ -111,6 +146,7 @@ int main(void)
 		cmocka_unit_test(equal_strings_have_equal_ids),
 		cmocka_unit_test(many_strings_stay_where_they_are),
 		cmocka_unit_test(an_extension_knows_its_base_and_keeps_it),
+		cmocka_unit_test(extensions_of_extensions),
 		cmocka_unit_test(failing_allocations),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

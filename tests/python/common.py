@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 """What the tests of the Python package share."""
+import ctypes
+import gc
 import os
+import sys
 import unittest
 
 ROOT = os.environ.get("TL_SOURCE_ROOT") or os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -9,6 +12,46 @@ BUNDLED = os.path.join(ROOT, "examples", "traces", "transformer_rank0.json.gz")
 
 #: A sanitizer keeps freed memory for a while, so that growth says nothing: tests of it are skipped.
 SANITIZED = "libasan" in os.environ.get("LD_PRELOAD", "")
+
+
+def resident():
+    """Bytes of memory in use."""
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+class _Heap(ctypes.Structure):
+    """struct mallinfo2 of glibc"""
+    _fields_ = [(name, ctypes.c_size_t) for name in ("arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks",
+                                                     "uordblks", "fordblks", "keepcost")]
+
+
+def held():
+    """Bytes that somebody asked for and nobody has given back, about; where the C library does not tell, the memory in
+    use, which also grows when the allocator keeps more for threads that happen to meet."""
+    try:
+        mallinfo2 = ctypes.CDLL(None).mallinfo2
+    except AttributeError:
+        return resident()
+    mallinfo2.restype = _Heap
+    heap = mallinfo2()
+    return heap.uordblks + heap.hblkhd + sys.getallocatedblocks() * 64  # objects of Python lie elsewhere
+
+
+def grows(work, times=60, allowed=1 << 18, rounds=5):
+    """Whether memory goes on growing when something is done again and again: what is left behind makes every round of
+    it grow, so that one round within what is allowed is enough to say no."""
+    for _ in range(10):
+        work()
+    for _ in range(rounds):
+        gc.collect()
+        before = held()
+        for _ in range(times):
+            work()
+        gc.collect()
+        if held() - before <= allowed:
+            return False
+    return True
 
 
 def corpus():

@@ -592,10 +592,6 @@ class Misuse(unittest.TestCase):
 
     @unittest.skipIf(common.SANITIZED, "skipped: a sanitizer keeps freed memory")
     def test_nothing_is_left_behind(self):
-        def resident():
-            with open("/proc/self/statm", encoding="ascii") as file:
-                return int(file.read().split()[1]) * 4096
-
         t = TreePerfAnalyzer.from_file(common.BUNDLED).tree
 
         def run():
@@ -609,14 +605,7 @@ class Misuse(unittest.TestCase):
                 except (ValueError, TypeError, KeyError):
                     pass
 
-        for _ in range(10):
-            run()
-        gc.collect()
-        before = resident()
-        for _ in range(40):
-            run()
-        gc.collect()
-        self.assertLess(resident() - before, 3 << 20)
+        self.assertFalse(common.grows(run, times=40))
 
 
 def cell_text(column, value):
