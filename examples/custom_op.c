@@ -7,7 +7,6 @@
  * usage: custom_op TRACE
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <tracelens/tracelens.h>
 

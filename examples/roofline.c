@@ -5,7 +5,6 @@
  * usage: roofline TRACE [FAMILY [GPU]]
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <tracelens/tracelens.h>
 
 static double cell(const tl_table *table, const char *column, size_t row)

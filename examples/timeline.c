@@ -5,7 +5,6 @@
  * usage: timeline TRACE
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <tracelens/tracelens.h>
 
 /* Times in the library are whole picoseconds. */

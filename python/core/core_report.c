@@ -2,7 +2,6 @@
 /* TraceLens._core.Report: the PyTorch report, of a file or of a tree with an analyser's models. */
 #include "core.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/entry_point.h"
 
-#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Costs of models without a trace over ranges of their parameters, as a table. */
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

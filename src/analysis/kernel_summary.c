@@ -4,7 +4,6 @@
  * The sheet kernel_summary (spec 02 section 9.2). Kernels may be most of a trace, so they are summed up one by one as
  * they are met, not gathered in a table first.
  */
-#include <math.h>
 #include <string.h>
 #include <strings.h>
 

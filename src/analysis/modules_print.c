@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* nn.Modules as text and as JSON: one pass over the pre-order, closing what ends before the next module. */
 #include <inttypes.h>
-#include <string.h>
 
 #include "analysis/modules.h"
 #include "util/format.h"

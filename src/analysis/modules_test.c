@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* GPU time by nn.Module: unions, remainders, the form of the printed tree. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "analysis/analysis_fixture.h"
 #include "util/buf.h"

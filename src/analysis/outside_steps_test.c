@@ -4,10 +4,6 @@
 #include "analysis/perf_cache.h"
 #include "trace/corpus_fixture.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 #define TRACE "corpus/inference/vllm_prefilldecode_piecewise/graph_execution.json.gz"
 
 /* Text of a cell, until the next call. */

@@ -4,7 +4,6 @@
  * tables that stand alone.
  */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/aggregate.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The analyses as callers of the library see them: columns and statistics on request, tables that stand alone, bad use.
  */
-#include <stdlib.h>
 
 #include "analysis/analysis_fixture.h"
 #include "tracelens/model.h"

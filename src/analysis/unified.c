@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /** @file unified.c The unified table and its summary (spec 02 sections 5.3 and 5.4). */
-#include <stdio.h>
 #include <string.h>
 
 #include "analysis/aggregate.h"

@@ -5,8 +5,6 @@
  */
 #include "analysis/metrics_fixture.h"
 
-#include <stdio.h>
-
 static tl_table *table_of(fixture *f)
 {
 	tl_error err = TL_ERROR_INIT;

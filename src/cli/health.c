@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* tracelens health: the trace_health table, without a report. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"

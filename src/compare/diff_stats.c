@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* GPU events of a comparison as tables: one a row, by equal arguments, by operation, by ancestor. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The merged tree as text, and all of a comparison as files. */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "compare/diff_rows.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "io/csv_reader.h"
 
-#include <string.h>
-
 #include "io/source.h"
 #include "util/alloc.h"
 #include "util/buf.h"

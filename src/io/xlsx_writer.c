@@ -2,7 +2,6 @@
 #include "io/xlsx_writer.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -18,7 +18,6 @@
 
 #include "trace/corpus_fixture.h"
 #include "tracelens/perf.h"
-#include "util/alloc.h"
 #include "util/arena.h"
 #include "util/value.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Values of parameters of models without a trace, as people and programs give them. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>

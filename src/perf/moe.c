@@ -4,7 +4,6 @@
  * read once an expert that is met at all: E (1 - (1 - k/E)^M) of them are expected to be.
  */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "perf/args.h"

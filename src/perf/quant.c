@@ -2,8 +2,6 @@
 /* Quantisation to 8 and 4 bits with a scale for each tensor, row or group. */
 #include <math.h>
 
-#include <math.h>
-
 #include "perf/args.h"
 #include "perf/families.h"
 #include "perf/formulas.h"

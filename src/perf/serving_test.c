@@ -12,7 +12,6 @@
 
 #include "perf/args.h"
 #include "perf/model_testing.h"
-#include "util/buf.h"
 
 #define BF "\"c10::BFloat16\""
 #define FP8 "\"c10::Float8_e4m3fn\""

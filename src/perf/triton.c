@@ -8,7 +8,6 @@
 #include "perf/args.h"
 #include "perf/families.h"
 #include "perf/triton_cache.h"
-#include "util/format.h"
 
 /* ---- names ---- */
 

@@ -10,7 +10,6 @@
 
 #include "compare/inline_diff.h"
 #include "trace/corpus_fixture.h"
-#include "tracelens/tracelens.h"
 
 /* ---- small traces ---- */
 

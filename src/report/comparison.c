@@ -2,7 +2,6 @@
 /* From paths to reports to their comparison. */
 #include "report/comparison.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>

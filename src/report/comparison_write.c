@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "report/comparison.h"
-#include "util/buf.h"
 
 /* ---- what is special about columns ---- */
 

@@ -7,8 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tracelens/tracelens.h"
-
 /* An aten::mm whose kernel takes 10 µs, and a kernel of 7 µs without a launch; times in µs. */
 static const char OP[] =
 	"{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"aten::mm\",\"pid\":1,\"tid\":1,\"ts\":100,\"dur\":20,"

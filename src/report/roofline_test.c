@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tracelens/tracelens.h"
-
 static tl_arch *arch_of(const char *json)
 {
 	tl_arch *arch;

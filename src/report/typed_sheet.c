@@ -2,7 +2,6 @@
 #include "report/typed_sheet.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 #include "util/format.h"

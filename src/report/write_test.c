@@ -3,7 +3,6 @@
 #include "report/testing.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <ftw.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Tables out of tables: selected rows, one below the other, and cutting the ties to other arenas. */
-#include <math.h>
 #include <string.h>
 
 #include "table/internal.h"

@@ -2,7 +2,6 @@
 /* What the GPU did when: computing, communicating, copying, waiting. */
 #include "timeline/timeline.h"
 
-#include <math.h>
 #include <string.h>
 #include <strings.h>
 

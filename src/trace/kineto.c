@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "trace/kineto.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "trace/kineto_pipeline.h"

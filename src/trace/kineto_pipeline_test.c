@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Reading with two threads gives what reading with one gives, to the last id, whatever stands in the file. */
-#include "trace/kineto_pipeline.h"
 
 #include <unistd.h>
 

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "trace/kineto.h"
-#include "util/error.h"
-#include "util/format.h"
 #include "util/value.h"
 
 /* Deepest nesting inside an event that is worth repairing. */

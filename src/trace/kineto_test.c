@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What events mean: kinds, identities, arguments, pairs, processes; and real traces as a whole. */
 #include <time.h>
-#include <unistd.h>
 
 #include "trace/corpus_fixture.h"
 #include "trace/kinds.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Notes about graph launches: they change no number, they say which numbers to doubt. */
 #include <stdio.h>
-#include <string.h>
 
 #include "tree/build.h"
 #include "tree/sort.h"

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "tree/recompute.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "trace/corpus_fixture.h"
 #include "tree/tree_fixture.h"
-#include "util/alloc.h"
 
 #define REGION_NAME "torch/utils/checkpoint.py(1234): recompute_fn"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* A tree built on two threads is the one that a single thread builds, of a trace with something for every step. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "tree/tree_fixture.h"
