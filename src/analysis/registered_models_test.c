@@ -459,6 +459,37 @@ static void a_report_calls_hooks(void **state)
 	tl_trace_free(trace);
 }
 
+static int model_with_all_costs(void *user, const tl_model_input *in, tl_model_result *out, tl_error *err)
+{
+	static const tl_model_cost costs[] = {TL_COST_FLOPS, TL_COST_BYTES, TL_COST_FLOPS_BWD, TL_COST_BYTES_BWD};
+	(void)in, (void)err;
+	for (size_t i = 0; i < 4; i++) {
+		assert_true(isnan(tl_model_cost_get(out, costs[i])));
+		assert_int_equal(tl_model_cost_set(out, costs[i], 1.5 + (double)i), 0);
+	}
+	for (size_t i = 0; i < 4; i++)
+		assert_true(tl_model_cost_get(out, costs[i]) == 1.5 + (double)i);
+	assert_int_equal(tl_model_cost_set(out, (tl_model_cost)4, 1), TL_EINVAL);
+	assert_true(isnan(tl_model_cost_get(out, (tl_model_cost)4)));
+	assert_true(tl_model_ok(out));
+	++*(int *)user;
+	return 0;
+}
+
+static void costs_of_both_passes_are_kept_apart(void **state)
+{
+	(void)state;
+	fixture f = begin();
+	tl_table *table;
+	int asked = 0;
+	const tl_model_desc model = {.name = "my::op", .sheet = "X", .eval = model_with_all_costs, .user = &asked};
+	assert_int_equal(tl_analyzer_register_model(f.a, &model, NULL), 0);
+	assert_int_equal(tl_analyzer_family_metrics(&table, f.a, "X", NULL, NULL), 0);
+	assert_int_equal(asked, 2); /* distinct inputs */
+	tl_table_free(table);
+	end(f);
+}
+
 static int careless_model(void *user, const tl_model_input *in, tl_model_result *out, tl_error *err)
 {
 	int64_t dims[4] = {0};
@@ -518,6 +549,7 @@ int main(void)
 		cmocka_unit_test(a_failing_model_ends_the_table_with_its_own_error),
 		cmocka_unit_test(nothing_is_no_argument),
 		cmocka_unit_test(declining_and_failing_leave_a_row_without_metrics),
+		cmocka_unit_test(costs_of_both_passes_are_kept_apart),
 		cmocka_unit_test(failing_setters_are_not_forgotten),
 		cmocka_unit_test(registrations_that_make_no_sense_are_refused),
 		cmocka_unit_test(families_have_a_limit),

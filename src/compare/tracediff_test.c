@@ -286,6 +286,8 @@ static void test_corresponding(void **state)
 	(void)state;
 	diff_fixture f;
 	diff_fixture_open(&f, "blk[W[" OP("X") "] other]", "blk[" OP("X") "]", NULL);
+	assert_ptr_equal(tl_diff_tree(f.diff, TL_DIFF_BASELINE), f.side[0].tree);
+	assert_ptr_equal(tl_diff_tree(f.diff, TL_DIFF_VARIANT), f.side[1].tree);
 	assert_int_equal(tl_diff_corresponding(f.diff, TL_DIFF_BASELINE, 0), 0);
 	assert_int_equal(tl_diff_corresponding(f.diff, TL_DIFF_BASELINE, 1), 1); /* W, by way of X */
 	assert_int_equal(tl_diff_node_of(f.diff, TL_DIFF_BASELINE, 1), TL_DIFF_NONE);

@@ -21,8 +21,8 @@ typedef struct summary {
 
 /* ---- text ---- */
 
+/* SGR parameters of ECMA-48 */
 #define BOLD "1"
-#define DIM "2"
 #define YELLOW "33"
 
 static void style(summary *s, const char *code)

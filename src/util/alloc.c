@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "tracelens/common.h"
-/* The library's only process-wide variable; nothing but fault-injection tests writes it. */
+
+/* Process wide, like the injections of io/input.c and io/output.c: nothing but tests writes them. */
 static _Atomic int64_t fail_after = -1;
 
 void tl__alloc_fail_after(int64_t n)

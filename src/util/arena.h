@@ -21,16 +21,16 @@ void *tl__arena_alloc(tl_arena *arena, size_t size);
 void *tl__arena_zalloc(tl_arena *arena, size_t size);
 /** Copy of `n` bytes with a NUL behind them; not aligned. NULL when out of memory. */
 char *tl__arena_strndup(tl_arena *arena, const char *text, size_t n);
-/** printf into the arena. */
+/** printf into the arena; NULL when out of memory. */
 char *tl__arena_printf(tl_arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/** Where the memory of an arena lies at one moment. */
+/** Where the memory of an arena lies, to tell quickly whether a pointer is into it. */
 typedef struct tl_arena_map {
 	size_t n;
 	struct tl_arena_range *v; /* by address */
 } tl_arena_map;
-/** TL_ENOMEM; freed by tl__arena_map_free. */
+/** Of the arena as it is now: what is allocated later is not in it. 0 or TL_ENOMEM; freed with tl__arena_map_free. */
 int tl__arena_map_new(tl_arena_map *out, const tl_arena *arena);
-/** Whether `p` points into it. */
+/** Whether `p` points into a block of the arena. */
 bool tl__arena_owns(const tl_arena_map *map, const void *p);
 void tl__arena_map_free(tl_arena_map *map);
 /** Frees everything; the arena can be used again. */

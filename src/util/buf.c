@@ -48,6 +48,8 @@ void tl__buf_printf(tl_buf *buf, const char *format, ...)
 	if (at) {
 		vsnprintf(at, (size_t)n + 1, format, again);
 		buf->n += (size_t)n;
+	} else {
+		buf->failed = 1;
 	}
 	va_end(again);
 	va_end(args);

@@ -55,11 +55,22 @@ static void the_first_failure_sticks(void **state)
 	tl__buf_free(&buf);
 }
 
+static void text_that_cannot_be_printed_is_a_failure(void **state)
+{
+	(void)state;
+	tl_buf buf = {0};
+	tl__buf_printf(&buf, "%ls", L"\xd800"); /* no locale has bytes for half a surrogate pair */
+	assert_true(buf.failed);
+	assert_null(tl__buf_text(&buf));
+	tl__buf_free(&buf);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(builds_text),
 		cmocka_unit_test(the_first_failure_sticks),
+		cmocka_unit_test(text_that_cannot_be_printed_is_a_failure),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

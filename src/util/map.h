@@ -10,9 +10,10 @@
 
 /** Zero-initialise. Any key is allowed; values must not be TL_MAP_NONE. */
 typedef struct tl_map {
-	uint64_t *keys;
-	uint32_t *values;
-	size_t n, mask;
+	uint64_t *keys;   /* by slot; NULL before the first key */
+	uint32_t *values; /* by slot; TL_MAP_NONE: the slot is free */
+	size_t n;         /* keys in it */
+	size_t mask;      /* number of slots, a power of two, less 1 */
 } tl_map;
 
 /** Where a key is, or would be put: a slot of keys and values. Only of a map that has slots. */

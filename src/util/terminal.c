@@ -65,19 +65,20 @@ size_t tl__terminal_put_cut(tl_buf *out, const char *text, size_t n, size_t room
 	return keep + 1;
 }
 
-size_t tl__terminal_head(size_t room)
+/* Columns of the head when the text is longer than `room`. */
+static size_t head_columns(size_t room)
 {
 	return room / 2;
 }
 
 size_t tl__terminal_rest(size_t room)
 {
-	return room ? room - 1 - tl__terminal_head(room) : 0;
+	return room ? room - 1 - head_columns(room) : 0;
 }
 
 size_t tl__terminal_put_parts(tl_buf *out, const char *text, size_t n, size_t room, size_t from)
 {
-	size_t columns = tl__utf8_count(text, n), head = tl__terminal_head(room), rest = tl__terminal_rest(room);
+	size_t columns = tl__utf8_count(text, n), head = head_columns(room), rest = tl__terminal_rest(room);
 	size_t start = columns > room && from > columns - rest ? columns - rest : from;
 	if (columns <= room || start <= head) /* nothing is left out before `from` */
 		return tl__terminal_put_cut(out, text, n, room);

@@ -15,8 +15,7 @@ size_t tl__terminal_put_cut(tl_buf *out, const char *text, size_t n, size_t room
  * text.
  */
 size_t tl__terminal_put_parts(tl_buf *out, const char *text, size_t n, size_t room, size_t from);
-/** Columns that the head and the second part have in tl__terminal_put_parts when the text is longer than `room`. */
-size_t tl__terminal_head(size_t room);
+/** Columns that the second part has in tl__terminal_put_parts when the text is longer than `room`. */
 size_t tl__terminal_rest(size_t room);
 /** Appends blanks. */
 void tl__terminal_blanks(tl_buf *out, size_t n);
