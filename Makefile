@@ -26,8 +26,6 @@ all: deps $(BUILD)/build.ninja ## build the library and the command (in build/)
 demo: all ## install what is missing, build, and report on a bundled trace
 	@mkdir -p $(BUILD)/demo
 	$(BUILD)/tracelens report pytorch $(TRACE) --output_xlsx_path $(BUILD)/demo/report.xlsx --output_csvs_dir $(BUILD)/demo/csv
-	@echo
-	@echo "workbook: $(BUILD)/demo/report.xlsx    sheets as CSV: $(BUILD)/demo/csv/"
 
 demo-compare: all ## make a slower variant of that trace and compare the two (docs/comparing.md tells the same)
 	@mkdir -p $(BUILD)/demo
@@ -90,13 +88,17 @@ lint: all ## formatting and static analysis
 format: ## format the C sources in place
 	@clang-format -i $(SOURCES)
 
-install: all ## install command, library, headers, man page (PREFIX, DESTDIR); ALIAS=1 adds the reference's command names
-	DESTDIR=$(DESTDIR) meson install -C $(BUILD) --no-rebuild
-	@if [ -n "$(ALIAS)" ]; then \
-		for tool in generate_perf_report compare_perf_reports; do \
-			ln -sf tracelens $(DESTDIR)$(PREFIX)/bin/TraceLens_$${tool}_pytorch; done; fi
+# PREFIX given on the command line or in the environment goes before the one that the folder was set up with
+install: all ## install command, library, headers, man page (PREFIX, DESTDIR); ALIAS=1: also under the Python tool's names
+	@meson configure $(BUILD) $(if $(filter-out file,$(origin PREFIX)),--prefix=$(abspath $(PREFIX))) \
+		-Dreference_command=$(if $(ALIAS),true,false) >/dev/null
+	@ninja -C $(BUILD) > $(BUILD)/ninja.log 2>&1 || { tail -40 $(BUILD)/ninja.log; exit 1; }
+	@DESTDIR=$(DESTDIR) meson install -C $(BUILD) --no-rebuild --tags runtime,devel,man < /dev/null > $(BUILD)/install.log 2>&1 || \
+		{ grep 'Error' $(BUILD)/install.log; echo "make install: not (all) installed. As root: sudo make install;" \
+		'for yourself: make install PREFIX=$$HOME/.local' >&2; exit 1; }
+	@cat $(BUILD)/install.log
 
-uninstall:
+uninstall: ## take out again what 'make install' put there
 	ninja -C $(BUILD) uninstall
 
 clean: ## remove build folders
