@@ -32,7 +32,7 @@ typedef enum tl_code {
 	TL_EIO = -2,          /**< the system refused a read, a write or an open */
 	TL_EFORMAT = -3,      /**< the file is not what it should be; nothing could be read */
 	TL_EINVAL = -4,       /**< the caller passed something that makes no sense */
-	TL_ENOTFOUND = -5,    /**< no such file, event, column, sheet, ... */
+	TL_ENOTFOUND = -5,    /**< no such event, column, sheet, ... (a file that is not there: TL_EIO) */
 	TL_ESTRICT = -6,      /**< strict mode: the file needed a repair */
 	TL_EEMPTY = -7,       /**< readable, but there is nothing to analyse */
 	TL_EUNSUPPORTED = -8, /**< understood, but this program cannot do it */
@@ -46,15 +46,18 @@ typedef enum tl_code {
  * by the function that fails. Passing NULL instead is allowed everywhere.
  */
 typedef struct tl_error {
-	int code;          /**< one of tl_code */
+	int code; /**< one of tl_code */
+	/** errno of the system call that failed (ENOENT, ENOSPC ...); 0 when none did, or it is not known. Only with
+	 * TL_EIO */
+	int system_errno;
 	int64_t offset;    /**< byte offset in `file` (of the unpacked text), or -1 */
 	char file[256];    /**< the file concerned, or "" ; long paths keep their end */
 	char message[512]; /**< one line for people: what is wrong and what to do */
 } tl_error;
 
-#define TL_ERROR_INIT         \
-	{                     \
-		0, -1, "", "" \
+#define TL_ERROR_INIT            \
+	{                        \
+		0, 0, -1, "", "" \
 	}
 
 /** Row of an event in its trace: position in `traceEvents`, the UID that reports print. */

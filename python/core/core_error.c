@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static PyObject *exception_of(int code)
 {
@@ -53,28 +52,19 @@ PyObject *core_raise(int code, const tl_error *err)
 	if (code == TL_ENOMEM)
 		return PyErr_NoMemory();
 	const char *message = err && err->message[0] ? err->message : tl_code_name(code);
-	return core_raise_as(exception_of(code), Py_BuildValue("(N)", core_text(message, strlen(message))), code, err);
-}
-
-/* Which of the OSErrors it is: messages of the library say why in the system's words; where not, the file tells. */
-static int number_of(const tl_error *err, const char *path)
-{
-	static const int numbers[] = {ENOENT, EACCES, EPERM,  ENOTDIR, EISDIR, ENOSPC,
-				      EDQUOT, EROFS,  EEXIST, EFBIG,   ELOOP,  ENAMETOOLONG};
-	struct stat status;
-	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-		if (strstr(err->message, strerror(numbers[i])))
-			return numbers[i];
-	if (stat(path, &status) != 0)
-		return errno;
-	return S_ISDIR(status.st_mode) ? EISDIR : EIO;
+	PyObject *text = core_text(message, strlen(message));
+	/* with a number Python makes it the fitting OSError: FileNotFoundError, PermissionError */
+	PyObject *arguments = code == TL_EIO && err && err->system_errno
+				      ? Py_BuildValue("(iN)", err->system_errno, text)
+				      : Py_BuildValue("(N)", text);
+	return core_raise_as(exception_of(code), arguments, code, err);
 }
 
 PyObject *core_raise_file(int code, const tl_error *err, const char *path)
 {
 	if (code != TL_EIO || PyErr_Occurred())
 		return core_raise(code, err);
-	int number = number_of(err, path);
+	int number = err->system_errno ? err->system_errno : EIO;
 	PyObject *text = core_text(err->message, strlen(err->message));
 	PyObject *arguments = Py_BuildValue("(iNN)", number, text, PyUnicode_DecodeFSDefault(path));
 	return core_raise_as(PyExc_OSError, arguments, code, err);

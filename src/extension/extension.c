@@ -97,12 +97,12 @@ static int read_file(tl_buf *out, const char *path, tl_error *err)
 	enum { MAX_FILE = 16 << 20 };
 	FILE *file = fopen(path, "rb");
 	if (!file)
-		return tl__fail(err, TL_EIO, "%.240s: cannot open the extension file: %s", path, strerror(errno));
+		return tl__fail_system(err, errno, "%.240s: cannot open the extension file", path);
 	int code = tl__buf_read(out, file, MAX_FILE);
 	if (code == TL_ENOMEM)
 		code = tl__nomem(err);
 	else if (code == TL_EIO)
-		code = tl__fail(err, code, "%.240s: cannot read the extension file: %s", path, strerror(errno));
+		code = tl__fail_system(err, errno, "%.240s: cannot read the extension file", path);
 	else if (code == TL_ELIMIT)
 		code = tl__fail(err, code, "%.240s: an extension file has at most %d MB", path, MAX_FILE >> 20);
 	(void)fclose(file);

@@ -47,7 +47,7 @@ static void injected_taken(size_t n)
 
 static int read_error(const tl_input *input, int reason, tl_error *err)
 {
-	tl__fail(err, TL_EIO, "cannot read '%s': %s", input->name, strerror(reason));
+	tl__fail_system(err, reason, "cannot read '%s'", input->name);
 	tl__error_where(err, input->name, -1);
 	return TL_EIO;
 }
@@ -90,7 +90,7 @@ int tl__input_open(tl_input **out, const char *path, tl_error *err)
 	else if (S_ISDIR(st.st_mode))
 		reason = EISDIR;
 	if (reason) {
-		tl__fail(err, TL_EIO, "cannot open '%s': %s", input->name, strerror(reason));
+		tl__fail_system(err, reason, "cannot open '%s'", input->name);
 		tl__error_where(err, input->name, -1);
 		tl__input_free(input);
 		return TL_EIO;

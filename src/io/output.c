@@ -80,7 +80,7 @@ static void put_all(tl_output *output, const char *data, size_t n)
 
 static int failed(const char *path, int reason, tl_error *err)
 {
-	tl__fail(err, TL_EIO, "cannot write '%s': %s", path, strerror(reason));
+	tl__fail_system(err, reason, "cannot write '%s'", path);
 	tl__error_where(err, path, -1);
 	return TL_EIO;
 }
@@ -121,6 +121,7 @@ static int make_temp(tl_output *output, tl_error *err)
 	if (errno != ENOENT)
 		return failed(output->shown, errno, err);
 	tl__fail(err, TL_EIO, "cannot write '%s': its folder does not exist", output->shown);
+	tl__error_system(err, ENOENT);
 	tl__error_where(err, output->shown, -1);
 	return TL_EIO;
 }
@@ -286,7 +287,7 @@ int tl__make_folder(const char *path, tl_error *err)
 	tl__free(part);
 	if (!reason)
 		return 0;
-	tl__fail(err, TL_EIO, "cannot make the folder '%s': %s", path, strerror(reason));
+	tl__fail_system(err, reason, "cannot make the folder '%s'", path);
 	tl__error_where(err, path, -1);
 	return TL_EIO;
 }

@@ -63,7 +63,7 @@ int tl__staging_dir(tl_staging *staging, const char *dir, tl_error *err)
 	char *work;
 	TL_TRY(join(&work, dir, ".tracelens-XXXXXX", err));
 	if (!mkdtemp(work)) {
-		int code = tl__fail(err, TL_EIO, "cannot write into the directory: %s", strerror(errno));
+		int code = tl__fail_system(err, errno, "cannot write into the directory");
 		tl__error_where(err, dir, -1);
 		tl__free(work);
 		return code;
@@ -87,7 +87,7 @@ int tl__staging_file(char **out, char **shown, tl_staging *staging, const char *
 	TL_TRY(join(shown, staging->dir, copy, err));
 	struct stat there; /* found out now, before anything was written, and not by the rename */
 	if (stat(*shown, &there) == 0 && S_ISDIR(there.st_mode))
-		return tl__fail(err, TL_EIO, "cannot write '%s': %s", *shown, strerror(EISDIR));
+		return tl__fail_system(err, EISDIR, "cannot write '%s'", *shown);
 	return join(out, staging->work, copy, err);
 }
 
@@ -97,7 +97,7 @@ static int open_dir(int *out, const char *dir, const char *shown, tl_error *err)
 	*out = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (*out >= 0)
 		return 0;
-	int code = tl__fail(err, TL_EIO, "cannot open the directory: %s", strerror(errno));
+	int code = tl__fail_system(err, errno, "cannot open the directory");
 	tl__error_where(err, shown, -1);
 	return code;
 }
@@ -108,7 +108,7 @@ static int rename_files(tl_staging *staging, int work, int dir, tl_error *err)
 	for (; staging->names.n; staging->names.n--) {
 		char *name = staging->names.v[staging->names.n - 1];
 		if (renameat(work, name, dir, name) != 0) {
-			int code = tl__fail(err, TL_EIO, "cannot replace %s: %s", name, strerror(errno));
+			int code = tl__fail_system(err, errno, "cannot replace %s", name);
 			tl__error_where(err, staging->dir, -1);
 			return code;
 		}

@@ -447,7 +447,7 @@ static int open_source(tl_xlsx_file **out, zip_source_t *source, tl_error *err)
 		code = tl__nomem(err);
 	else if (!archive)
 		code = zip_error_system_type(&why) == ZIP_ET_SYS
-			       ? tl__fail(err, TL_EIO, "cannot be read: %s", zip_error_strerror(&why))
+			       ? tl__fail_system(err, zip_error_code_system(&why), "cannot be read")
 			       : tl__fail(err, TL_EFORMAT, "is no workbook, or a damaged one: %s",
 					  zip_error_strerror(&why));
 	if (!archive && source)
@@ -488,7 +488,7 @@ int tl__xlsx_open(tl_xlsx_file **out, const char *path, tl_error *err)
 	*out = NULL;
 	int code;
 	if (access(path, R_OK) != 0)
-		code = tl__fail(err, TL_EIO, "cannot open: %s", strerror(errno));
+		code = tl__fail_system(err, errno, "cannot open");
 	else if (is_ole(path))
 		code = tl__fail(err, TL_EFORMAT, "is an old .xls file or one with a password; save it as plain .xlsx");
 	else

@@ -21,10 +21,12 @@ enum { BLOCK = 64 << 10 };
 
 static int no_room(tl_error *err, int reason)
 {
-	return tl__fail(err, TL_EIO,
-			"there was no room for the temporary files of the workbook: %s (set TMPDIR to a directory "
-			"with more room)",
-			strerror(reason));
+	int code = tl__fail(err, TL_EIO,
+			    "there was no room for the temporary files of the workbook: %s (set TMPDIR to a directory "
+			    "with more room)",
+			    strerror(reason));
+	tl__error_system(err, reason);
+	return code;
 }
 
 static int open_temporary(void)
@@ -50,7 +52,7 @@ int tl__xlsx_spool_open(tl_xlsx_spool *spool, tl_error *err)
 	int fd = open_temporary();
 	spool->file = fd >= 0 ? fdopen(fd, "w+b") : NULL;
 	if (!spool->file) {
-		int code = tl__fail(err, TL_EIO, "cannot make a temporary file: %s", strerror(errno));
+		int code = tl__fail_system(err, errno, "cannot make a temporary file");
 		if (fd >= 0)
 			close(fd);
 		return code;
@@ -297,7 +299,7 @@ static int read_whole(tl_buf *out, const char *path, tl_error *err)
 	if (file)
 		fclose(file);
 	if (code == TL_EIO)
-		return tl__fail(err, code, "cannot read the workbook back: %s", strerror(reason));
+		return tl__fail_system(err, reason, "cannot read the workbook back");
 	return code < 0 ? tl__nomem(err) : 0;
 }
 
@@ -441,14 +443,14 @@ static int join_parts(joiner *j, const char *path, const tl_buf *data, const tl_
 	int code = 0;
 	j->zip.out = fopen(path, "wb");
 	if (!j->zip.out)
-		code = tl__fail(j->err, TL_EIO, "cannot write the workbook: %s", strerror(errno));
+		code = tl__fail_system(j->err, errno, "cannot write the workbook");
 	else
 		code = put_parts(j, archive, rows, n);
 	if (j->zip.out) {
 		bool failed = ferror(j->zip.out) != 0;
 		failed |= fclose(j->zip.out) != 0;
 		if (failed && code == 0)
-			code = tl__fail(j->err, TL_EIO, "cannot write the workbook: %s", strerror(errno));
+			code = tl__fail_system(j->err, errno, "cannot write the workbook");
 	}
 	zip_discard(archive);
 	return code;

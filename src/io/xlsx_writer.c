@@ -390,8 +390,15 @@ static int fill(xlsx_job *job, const tl_xlsx_book *book)
 	for (size_t i = 0; i <= book->n_sheets; i++) {
 		const char *wanted = i ? tl_table_name(book->sheets[i - 1].table) : "overview";
 		tl__xlsx_sheet_name(job->names[i], wanted, (const char(*)[4 * TL_XLSX_MAX_NAME + 1]) job->names, i);
-		if (!workbook_add_worksheet(job->workbook, job->names[i]))
-			return tl__fail(job->err, TL_EIO, "cannot add the sheet %s to the workbook", job->names[i]);
+		errno = 0;
+		if (!workbook_add_worksheet(job->workbook, job->names[i])) {
+			/* a name is never refused: what failed is the sheet's temporary file, or there is no memory */
+			if (errno == ENOMEM)
+				return tl__nomem(job->err);
+			return tl__fail_system(job->err, errno ? errno : EIO,
+					       "cannot make a temporary file for the sheet %s of the workbook",
+					       job->names[i]);
+		}
 	}
 	TL_TRY(put_overview(job, workbook_get_worksheet_by_name(job->workbook, job->names[0]), book));
 	for (size_t i = 0; i < book->n_sheets; i++) {
@@ -416,8 +423,10 @@ static int make_book(xlsx_job *job, const char *path, const tl_xlsx_book *book)
 	}
 	errno = 0;
 	lxw_error closed = workbook_close(job->workbook);
-	if (closed == LXW_ERROR_ZIP_FILE_OPERATION && errno) /* of which the library only says that it was one */
-		return tl__fail(job->err, TL_EIO, "cannot write the workbook: %s", strerror(errno));
+	/* of which the library only says what it was about */
+	if (errno && (closed == LXW_ERROR_ZIP_FILE_OPERATION || closed == LXW_ERROR_CREATING_XLSX_FILE ||
+		      closed == LXW_ERROR_CREATING_TMPFILE))
+		return tl__fail_system(job->err, errno, "cannot write the workbook");
 	TL_TRY(check_cell(job, closed));
 	return tl__xlsx_verify(path, job->err);
 }

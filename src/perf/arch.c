@@ -208,12 +208,12 @@ static int read_file(tl_buf *out, const char *path, tl_error *err)
 {
 	FILE *f = fopen(path, "rb");
 	if (!f)
-		return tl__fail(err, TL_EIO, "cannot open: %s", strerror(errno));
+		return tl__fail_system(err, errno, "cannot open");
 	int code = tl__buf_read(out, f, MAX_FILE);
 	if (code == TL_ENOMEM)
 		code = tl__nomem(err);
 	else if (code == TL_EIO)
-		code = tl__fail(err, code, "cannot read: %s", strerror(errno));
+		code = tl__fail_system(err, errno, "cannot read");
 	else if (code == TL_ELIMIT)
 		code = tl__fail(err, TL_EFORMAT, "too long for a file that describes a GPU");
 	fclose(f);

@@ -40,7 +40,7 @@ int tl__triton_cache_new(tl_triton_cache **out, const char *dir, tl_error *err)
 	*out = NULL;
 	DIR *opened = opendir(dir);
 	if (!opened)
-		return tl__fail(err, TL_EIO, "cannot read the Inductor cache '%s': %s", dir, strerror(errno));
+		return tl__fail_system(err, errno, "cannot read the Inductor cache '%s'", dir);
 	closedir(opened);
 	tl_triton_cache *c = tl__calloc(1, sizeof *c);
 	if (!c)

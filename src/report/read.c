@@ -42,7 +42,7 @@ static int list_folder(name_list *out, const char *path, tl_error *err)
 	DIR *folder = opendir(path);
 	int code = 0;
 	if (!folder)
-		return tl__fail(err, TL_EIO, "cannot open the folder: %s", strerror(errno));
+		return tl__fail_system(err, errno, "cannot open the folder");
 	for (struct dirent *entry; code == 0 && (entry = readdir(folder)) != NULL;) {
 		if (entry->d_name[0] == '.' || !ends_with(entry->d_name, ".csv"))
 			continue;
@@ -130,7 +130,7 @@ int tl_report_read(tl_report **out, const char *path, tl_error *err)
 	struct stat info;
 	*out = NULL;
 	if (stat(path, &info) < 0) {
-		int code = tl__fail(err, TL_EIO, "cannot open: %s", strerror(errno));
+		int code = tl__fail_system(err, errno, "cannot open");
 		tl__error_where(err, path, -1);
 		return code;
 	}

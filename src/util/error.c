@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "util/error.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,18 +10,52 @@
 #define TL_VERSION "0.0.0"
 #endif
 
+static void fill(tl_error *err, int code, const char *format, va_list args)
+{
+	err->code = code;
+	err->system_errno = 0;
+	err->offset = -1;
+	err->file[0] = '\0';
+	vsnprintf(err->message, sizeof err->message, format, args);
+}
+
 int tl__fail(tl_error *err, int code, const char *format, ...)
 {
 	if (err) {
 		va_list args;
 		va_start(args, format);
-		err->code = code;
-		err->offset = -1;
-		err->file[0] = '\0';
-		vsnprintf(err->message, sizeof err->message, format, args);
+		fill(err, code, format, args);
 		va_end(args);
 	}
 	return code;
+}
+
+int tl__fail_system(tl_error *err, int number, const char *format, ...)
+{
+	int kept = errno;
+	if (err) {
+		va_list args;
+		va_start(args, format);
+		fill(err, TL_EIO, format, args);
+		va_end(args);
+		err->system_errno = number;
+		const char *why = strerror(number);
+		size_t tail = strlen(": ") + strlen(why), most = sizeof err->message - 1;
+		size_t n = strlen(err->message);
+		if (tail < most) {
+			if (n > most - tail)
+				n = most - tail;
+			snprintf(err->message + n, sizeof err->message - n, ": %s", why);
+		}
+	}
+	errno = kept;
+	return TL_EIO;
+}
+
+void tl__error_system(tl_error *err, int number)
+{
+	if (err)
+		err->system_errno = number;
 }
 
 int tl__nomem(tl_error *err)

@@ -7,9 +7,19 @@
 
 /**
  * Sets `err` (may be NULL) and returns `code`, so that a failing function ends in
- * `return tl__fail(err, TL_EIO, "cannot open '%s': %s", path, strerror(errno));`.
+ * `return tl__fail(err, TL_EINVAL, "no column '%s'", name);`.
  */
 int tl__fail(tl_error *err, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/**
+ * As tl__fail, with TL_EIO, for a system call that failed with errno `number`: its words for that come behind the
+ * message, after a colon, also when the message is cut:
+ * `return tl__fail_system(err, errno, "cannot open '%s'", path);`.
+ */
+int tl__fail_system(tl_error *err, int number, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/** Adds the errno to an error with TL_EIO whose message says in its own words what the system said. */
+void tl__error_system(tl_error *err, int number);
 
 /** As tl__fail for TL_ENOMEM; needs no memory itself. */
 int tl__nomem(tl_error *err);

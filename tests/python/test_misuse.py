@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Bad use is answered by an exception that says what is wrong."""
+import errno
 import gc
 import json
 import os
@@ -44,6 +45,37 @@ class Files(unittest.TestCase):
             TreePerfAnalyzer(TraceToTree([]), jax=True)
         with self.assertRaisesRegex(NotImplementedError, "captures/.*capture_trace_filepath"):
             TreePerfAnalyzer.from_file(common.BUNDLED, "captures/")
+
+    def test_errors_are_those_of_the_system(self):
+        """The class of an OSError is that of the errno, whatever words stand in the name of the file."""
+        with tempfile.TemporaryDirectory() as folder:
+            def path(*parts):
+                return os.path.join(folder, *parts)
+            odd = "No such file or directory"
+            os.mkdir(path(odd))
+            with open(path("file"), "w", encoding="utf-8") as file:
+                file.write("words")
+            os.symlink("loop", path("loop"))
+            analyzer = TreePerfAnalyzer.from_file(common.BUNDLED)
+            table = analyzer._native().timeline(None)
+            for name, kind, number in ((odd, IsADirectoryError, errno.EISDIR), ("gone", FileNotFoundError, errno.ENOENT),
+                                       ("file/x", NotADirectoryError, errno.ENOTDIR), ("loop", OSError, errno.ELOOP),
+                                       ("n" * 300, OSError, errno.ENAMETOOLONG)):
+                with self.subTest(name):
+                    with self.assertRaises(kind) as caught:
+                        TreePerfAnalyzer.from_file(path(name))
+                    self.assertEqual((caught.exception.errno, caught.exception.filename, caught.exception.reason),
+                                     (number, path(name), "TL_EIO"))
+            for name, kind, number in ((odd, IsADirectoryError, errno.EISDIR),
+                                       ("file/x", NotADirectoryError, errno.ENOTDIR),
+                                       ("gone/x", FileNotFoundError, errno.ENOENT)):
+                with self.subTest(name):
+                    with self.assertRaises(kind) as caught:
+                        table.to_csv(path(name))
+                    self.assertEqual((caught.exception.errno, caught.exception.filename), (number, path(name)))
+            with self.assertRaises(FileNotFoundError) as caught:  # an error that names no file
+                TreePerfAnalyzer.from_file(common.BUNDLED, inductor_cache_dir=path("gone"))._native()
+            self.assertEqual(caught.exception.errno, errno.ENOENT)
 
     def test_path_like(self):
         import pathlib
