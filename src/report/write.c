@@ -131,7 +131,7 @@ static int open_scratch(int *out, char path[PATH_MAX], bool *named, tl_error *er
 	int n = snprintf(path, PATH_MAX, "%s/tracelens-XXXXXX", folder && *folder ? folder : "/tmp");
 	*out = n < PATH_MAX ? mkostemp(path, O_CLOEXEC) : -1;
 	*named = *out >= 0;
-	return *named ? 0 : tl__fail(err, TL_EIO, "cannot make a temporary file: %s", strerror(errno));
+	return *named ? 0 : tl__fail_system(err, errno, "cannot make a temporary file");
 }
 
 static int copy_scratch(tl_output *out, int fd, tl_error *err)
@@ -140,7 +140,7 @@ static int copy_scratch(tl_output *out, int fd, tl_error *err)
 	ssize_t n;
 	for (off_t at = 0; (n = pread(fd, block, sizeof block, at)) > 0; at += n)
 		tl__output_write(out, block, (size_t)n);
-	return n < 0 ? tl__fail(err, TL_EIO, "cannot read the workbook back: %s", strerror(errno)) : 0;
+	return n < 0 ? tl__fail_system(err, errno, "cannot read the workbook back") : 0;
 }
 
 int tl__stage_workbook(tl_staging *staging, const tl_xlsx_book *book, const char *path, tl_error *err)
