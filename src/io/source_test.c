@@ -1,269 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Whole sources: every container from a file, from memory and from a pipe, with and without the second thread. */
-#include "io/io_testing.h"
+#include "io/source_fixture.h"
 
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
-#include <zip.h>
-#include <zstd.h>
-
-#include "io/source.h"
-#include "util/alloc.h"
-
-static char folder[] = "/tmp/tl-source-XXXXXX";
-static bytes text; /* 1.5 MB: some blocks */
-
-static const char *in_folder(const char *name)
-{
-	static char path[512];
-
-	snprintf(path, sizeof path, "%s/%s", folder, name);
-	return path;
-}
-
-static const char *put_file(const char *name, const void *v, size_t n)
-{
-	const char *path = in_folder(name);
-	FILE *f = fopen(path, "w");
-
-	assert_non_null(f);
-	assert_int_equal(fwrite(v, 1, n, f), n);
-	fclose(f);
-	return path;
-}
-
-static bytes get_file(const char *path)
-{
-	bytes b = {0};
-	char part[4096];
-	FILE *f = fopen(path, "r");
-	size_t n;
-
-	assert_non_null(f);
-	while ((n = fread(part, 1, sizeof part, f)) > 0)
-		test_append(&b, part, n);
-	fclose(f);
-	return b;
-}
-
-/* ---- containers ---- */
-
-static bytes pack_plain(const bytes *b)
-{
-	bytes packed = {0};
-
-	test_append(&packed, b->v, b->n);
-	return packed;
-}
-
-static bytes pack_gzip(const bytes *b)
-{
-	bytes packed = {0};
-	size_t half = b->n / 2;
-
-	test_gzip(&packed, b->v, half, 6, 0, TEST_NAME);
-	test_gzip(&packed, b->v + half, b->n - half, 1, 0, 0);
-	return packed;
-}
-
-static void zstd_frame(bytes *to, const uint8_t *v, size_t n)
-{
-	ZSTD_CCtx *c = ZSTD_createCCtx();
-	size_t room = ZSTD_compressBound(n), got;
-	uint8_t *out = malloc(room);
-
-	ZSTD_CCtx_setParameter(c, ZSTD_c_checksumFlag, 1);
-	got = ZSTD_compress2(c, out, room, v, n);
-	assert_false(ZSTD_isError(got));
-	test_append(to, out, got);
-	free(out);
-	ZSTD_freeCCtx(c);
-}
-
-static bytes pack_zstd(const bytes *b)
-{
-	bytes packed = {0};
-	size_t third = b->n / 3;
-
-	test_append(&packed, "\x51\x2a\x4d\x18\x03\x00\x00\x00xyz", 11); /* a skippable frame */
-	zstd_frame(&packed, b->v, third);
-	test_append(&packed, "\x50\x2a\x4d\x18\x00\x00\x00\x00", 8);
-	zstd_frame(&packed, b->v + third, b->n - third);
-	return packed;
-}
-
-typedef struct zip_entry {
-	const char *name;
-	const void *v; /* NULL: a folder */
-	size_t n;
-	bool stored, encrypted;
-} zip_entry;
-
-static bytes make_zip(const zip_entry *entries, size_t n)
-{
-	const char *path = in_folder("made.zip");
-	int code;
-	zip_t *z = zip_open(path, ZIP_CREATE | ZIP_TRUNCATE, &code);
-	bytes b;
-
-	assert_non_null(z);
-	for (size_t i = 0; i < n; i++) {
-		if (!entries[i].v) {
-			assert_true(zip_dir_add(z, entries[i].name, 0) >= 0);
-			continue;
-		}
-		zip_source_t *s = zip_source_buffer(z, entries[i].v, entries[i].n, 0);
-		zip_int64_t at = zip_file_add(z, entries[i].name, s, 0);
-		assert_true(at >= 0);
-		if (entries[i].stored)
-			assert_int_equal(zip_set_file_compression(z, (zip_uint64_t)at, ZIP_CM_STORE, 0), 0);
-		if (entries[i].encrypted)
-			assert_int_equal(zip_file_set_encryption(z, (zip_uint64_t)at, ZIP_EM_AES_256, "secret"), 0);
-	}
-	assert_int_equal(zip_close(z), 0);
-	b = get_file(path);
-	unlink(path);
-	return b;
-}
-
-static bytes pack_zip(const bytes *b)
-{
-	zip_entry entries[] = {{.name = "folder"},
-			       {.name = "folder/trace.json", .v = b->v, .n = b->n},
-			       {.name = "__MACOSX/._trace.json", .v = "x", .n = 1}};
-
-	return make_zip(entries, 3);
-}
-
-static bytes pack_zip_of_gzip(const bytes *b)
-{
-	bytes inner = pack_gzip(b), packed;
-
-	packed = make_zip(&(zip_entry){.name = "trace.json.gz", .v = inner.v, .n = inner.n, .stored = true}, 1);
-	free(inner.v);
-	return packed;
-}
-
-static const struct kind {
-	const char *name;
-	bytes (*pack)(const bytes *);
-	bool zip;
-} kinds[] = {
-	{"plain", pack_plain, false},
-	{"gzip", pack_gzip, false},
-	{"zstd", pack_zstd, false},
-	{"zip", pack_zip, true},
-	{"zip of gzip", pack_zip_of_gzip, true},
-};
-enum { KINDS = sizeof kinds / sizeof *kinds };
-
-static int setup(void **state)
-{
-	(void)state;
-	text = test_text(1500000, 1);
-	return mkdtemp(folder) ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	tl__source_inject(0, -1);
-	free(text.v);
-	return rmdir(folder);
-}
-
-static int reset(void **state)
-{
-	(void)state;
-	tl__source_inject(0, -1);
-	tl__alloc_fail_after(-1);
-	return 0;
-}
-
-/* ---- readers ---- */
-
-/* Reads to the end in pieces of changing size; returns what ended it. */
-static int64_t drain_read(tl_source *s, bytes *out, tl_error *err)
-{
-	static uint8_t piece[300000];
-	uint32_t seed = 7;
-	int64_t got;
-	size_t size;
-
-	*out = (bytes){0};
-	do {
-		size = test_random(&seed) % 3 ? sizeof piece : 1 + test_random(&seed) % 5000;
-		got = tl__source_read(s, piece, size, err);
-		if (got > 0) {
-			assert_in_range(got, 1, size);
-			test_append(out, piece, (size_t)got);
-		}
-	} while (got > 0);
-	return got;
-}
-
-/* The same through windows of which a changing part is kept, up to `most` bytes. */
-static int64_t drain_next(tl_source *s, bytes *out, size_t most, tl_error *err)
-{
-	size_t keep = 0, size = 0;
-	uint32_t seed = 9;
-	char *window;
-	int64_t got;
-
-	*out = (bytes){0};
-	for (;;) {
-		got = tl__source_next(s, keep, &window, NULL, err);
-		/* what was kept is still there, also at the end */
-		if (keep)
-			assert_memory_equal(window, out->v + out->n - keep, keep);
-		if (got <= 0)
-			break;
-		test_append(out, window + keep, (size_t)got);
-		size = keep + (size_t)got;
-		for (size_t i = 0; i < TL_SOURCE_PAD; i++)
-			window[size + i] = 'p'; /* may be written to */
-		keep = test_random(&seed) % (most + 1);
-		if (keep > size)
-			keep = size;
-	}
-	return got;
-}
-
-static int64_t drain(tl_source *s, int way, bytes *out, tl_error *err)
-{
-	return way == 0 ? drain_read(s, out, err) : drain_next(s, out, way == 1 ? 60000 : 600000, err);
-}
-enum { WAYS = 3 };
-
-static int64_t once_more(tl_source *s, int way)
-{
-	return way ? tl__source_next(s, 0, &(char *){NULL}, NULL, NULL) : tl__source_read(s, &(char){0}, 1, NULL);
-}
-
-static void assert_whole(tl_source *s, int way, const bytes *want)
-{
-	tl_error err = TL_ERROR_INIT;
-	tl_source_state state;
-	bytes out;
-
-	assert_int_equal(drain(s, way, &out, &err), 0);
-	assert_int_equal(out.n, want->n);
-	if (want->n)
-		assert_memory_equal(out.v, want->v, want->n);
-	tl__source_state(s, &state);
-	assert_false(state.truncated || state.damaged || state.trailing_junk);
-	assert_string_equal(state.note, "");
-	/* the end stays the end */
-	assert_int_equal(
-		way ? tl__source_next(s, 0, &(char *){NULL}, NULL, NULL) : tl__source_read(s, &(char){0}, 1, NULL), 0);
-	free(out.v);
-}
-
-/* ---- tests ---- */
 
 static void every_kind_from_file_and_memory(void **state)
 {
@@ -478,186 +220,6 @@ static void files_that_cannot_be_opened(void **state)
 		unlink(in_folder("secret"));
 	}
 }
-
-/* Every cut of a small file: bytes are a prefix, and the state says that they are not all. */
-static void cut_off_at_every_byte(void **state)
-{
-	bytes few = {text.v, 2000};
-
-	(void)state;
-	for (int k = 1; k < 3; k++) {
-		bytes packed = kinds[k].pack(&few);
-		size_t before = 0;
-		for (size_t n = 4; n < packed.n; n++) {
-			bytes out, copy = {malloc(n), n};
-			tl_source_state st;
-			tl_source *s;
-			memcpy(copy.v, packed.v, n);
-			assert_int_equal(tl__source_open_memory(&s, copy.v, n, false, NULL), 0);
-			assert_int_equal(drain(s, (int)(n % WAYS), &out, NULL), 0);
-			tl__source_state(s, &st);
-			assert_false(st.damaged);
-			/* between two members or frames nobody can tell */
-			assert_true(st.truncated || out.n == 1000 || out.n == 666 || (k == 2 && n == 11));
-			assert_int_equal(st.truncated, st.note[0] != 0);
-			assert_in_range(out.n, before, few.n);
-			if (out.n)
-				assert_memory_equal(out.v, few.v, out.n);
-			before = out.n;
-			tl__source_close(s);
-			free(out.v);
-			free(copy.v);
-		}
-		free(packed.v);
-	}
-}
-
-static void zstd_damage_and_junk(void **state)
-{
-	bytes packed = {0}, out;
-	tl_source_state st;
-	tl_source *s;
-
-	(void)state;
-	zstd_frame(&packed, text.v, 1000000);
-	for (int i = 0; i < 4; i++) {
-		uint8_t *at = packed.v + packed.n * 3 / 4, saved[64];
-		bytes b = {0};
-		memcpy(saved, at, sizeof saved);
-		if (i == 0) /* in the middle */
-			memset(at, 0xff, sizeof saved);
-		if (i == 1) /* the checksum */
-			packed.v[packed.n - 1] ^= 1;
-		test_append(&b, packed.v, packed.n);
-		if (i == 2)
-			test_append(&b, "\0\0\0junk", 7);
-		if (i == 3)
-			test_append(&b, "\0\0\0\0", 4);
-		assert_int_equal(tl__source_open_memory(&s, b.v, b.n, false, NULL), 0);
-		assert_int_equal(drain(s, i % WAYS, &out, NULL), 0);
-		tl__source_state(s, &st);
-		assert_int_equal(st.damaged, i < 2);
-		assert_int_equal(st.incomplete, i == 0); /* a checksum loses nothing */
-		assert_int_equal(st.trailing_junk, i == 2);
-		assert_false(st.truncated);
-		assert_int_equal(st.note[0] != 0, i < 3);
-		/* blocks are of 128 KiB: those before the damage are all there */
-		assert_in_range(out.n, i == 0 ? 512 << 10 : 1000000, 1000000);
-		assert_memory_equal(out.v, text.v, i == 0 ? 512 << 10 : out.n);
-		if (i == 0)
-			memcpy(at, saved, sizeof saved);
-		if (i == 1)
-			packed.v[packed.n - 1] ^= 1;
-		tl__source_close(s);
-		free(out.v);
-		free(b.v);
-	}
-	free(packed.v);
-}
-
-static void zips_that_cannot_be_read(void **state)
-{
-	static const struct {
-		zip_entry entries[3];
-		size_t n;
-		const char *says[3];
-	} cases[] = {
-		{{{.name = "a.json", .v = "{}", .n = 2}, {.name = "b.json", .v = "{}", .n = 2}},
-		 2,
-		 {"a.json", "b.json", "2 files"}},
-		{{{.name = "empty/"}}, 1, {"no file", "zip", "zip"}},
-		{{{.name = "a.json", .v = "{}", .n = 2, .encrypted = true}}, 1, {"encrypted", "unpack", "zip"}},
-	};
-	tl_error err = TL_ERROR_INIT;
-	tl_source *s;
-
-	(void)state;
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		bytes b = make_zip(cases[i].entries, cases[i].n);
-		assert_int_equal(tl__source_open_memory(&s, b.v, b.n, true, &err), TL_EFORMAT);
-		assert_null(s);
-		for (int k = 0; k < 3; k++)
-			assert_non_null(strstr(err.message, cases[i].says[k]));
-		free(b.v);
-	}
-}
-
-/* A zip whose directory is right and whose member is not. */
-static void damaged_zip_member(void **state)
-{
-	bytes b = pack_zip(&text), out;
-	tl_source_state st;
-	tl_source *s;
-	size_t good = 0;
-
-	(void)state;
-	memset(b.v + b.n / 2, 0xff, 100);
-	assert_int_equal(tl__source_open_memory(&s, b.v, b.n, true, NULL), 0);
-	assert_int_equal(drain(s, 0, &out, NULL), 0);
-	tl__source_state(s, &st);
-	assert_true(st.damaged && st.incomplete);
-	assert_string_not_equal(st.note, "");
-	while (good < out.n && out.v[good] == text.v[good])
-		good++;
-	assert_in_range(good, text.n / 4, text.n);
-	tl__source_close(s);
-	free(out.v);
-	free(b.v);
-}
-
-/* Without its end a zip has no directory; its first file is there all the same. */
-static void cut_off_zip(void **state)
-{
-	bytes few = {text.v, 20000};
-
-	(void)state;
-	for (int kind = 0; kind < 3; kind++) {
-		bytes inner = pack_gzip(&few), packed;
-		zip_entry entries[] = {{.name = "folder"},
-				       {.name = "folder/a", .v = kind == 2 ? inner.v : few.v, .stored = kind > 0}};
-		size_t local = 0, last = 0;
-		entries[1].n = kind == 2 ? inner.n : few.n;
-		packed = make_zip(entries, 2);
-		while (memcmp(packed.v + local, "PK\x01\x02", 4) != 0)
-			local++; /* where the directory begins */
-		for (size_t n = 90; n < packed.n; n += n % 7 ? 1 : 37) {
-			bytes out, copy = {malloc(n), n};
-			tl_source_state st;
-			tl_source *s;
-			memcpy(copy.v, packed.v, n);
-			if (tl__source_open_memory(&s, copy.v, n, false, NULL) == 0) {
-				assert_int_equal(drain(s, 0, &out, NULL), 0);
-				tl__source_state(s, &st);
-				assert_true(st.truncated);
-				assert_string_not_equal(st.note, "");
-				assert_in_range(out.n, last, few.n);
-				if (out.n)
-					assert_memory_equal(out.v, few.v, out.n);
-				if (n >= local)
-					assert_int_equal(out.n, few.n);
-				last = out.n;
-				tl__source_close(s);
-				free(out.v);
-			} else {
-				assert_int_equal(last, 0); /* cut off before the data */
-				assert_true(n < 120);
-			}
-			free(copy.v);
-		}
-		assert_int_equal(last, few.n);
-		free(inner.v);
-		free(packed.v);
-	}
-}
-
-static double seconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 /* Closing must not wait for the rest of the file, nor for a pipe that stays silent. */
 static void close_in_mid_stream(void **state)
 {
@@ -681,7 +243,6 @@ static void close_while_a_pipe_is_silent(void **state)
 {
 	const char *path = in_folder("fifo");
 	tl_source *s;
-	double start;
 	int fd;
 
 	(void)state;
@@ -690,9 +251,9 @@ static void close_while_a_pipe_is_silent(void **state)
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, "{\"a\": 1}", 8), 8);
 	assert_int_equal(tl__source_open(&s, path, true, NULL), 0);
-	start = seconds();
+	alarm(60); /* it would wait forever, not long: a slow machine has time enough */
 	tl__source_close(s);
-	assert_true(seconds() - start < 5);
+	alarm(0);
 	close(fd);
 	unlink(path);
 }
@@ -821,17 +382,13 @@ int main(void)
 		cmocka_unit_test_teardown(short_reads, reset),
 		cmocka_unit_test_teardown(read_failures, reset),
 		cmocka_unit_test_teardown(files_that_cannot_be_opened, reset),
-		cmocka_unit_test_teardown(cut_off_at_every_byte, reset),
-		cmocka_unit_test_teardown(zstd_damage_and_junk, reset),
-		cmocka_unit_test_teardown(zips_that_cannot_be_read, reset),
-		cmocka_unit_test_teardown(damaged_zip_member, reset),
-		cmocka_unit_test_teardown(cut_off_zip, reset),
 		cmocka_unit_test_teardown(close_in_mid_stream, reset),
 		cmocka_unit_test_teardown(close_while_a_pipe_is_silent, reset),
 		cmocka_unit_test_teardown(windows_grow_as_needed, reset),
 		cmocka_unit_test_teardown(tasks_beside_the_reader, reset),
 		cmocka_unit_test_teardown(no_memory, reset),
 	};
-	signal(SIGPIPE, SIG_IGN);
+
+	signal(SIGPIPE, SIG_IGN); /* the feeder of a pipe that is closed early gets EPIPE */
 	return cmocka_run_group_tests(tests, setup, teardown);
 }
