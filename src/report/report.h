@@ -50,16 +50,10 @@ int tl__report_roofline_findings(tl_table **health, const tl_report *report, tl_
 /** `,"roofline":{...}`, or nothing without an architecture. */
 void tl__report_roofline_json(tl_buf *out, const tl_report *report);
 
-/* ---- writing, report/write.c ---- */
+/* ---- writing, report/write.c: to temporary names; nothing is visible before tl__staging_commit ---- */
 
-/** One table as NAME.csv in the directory of tl__staging_dir. */
+/** One table as NAME.csv in the directory of tl__staging_dir. TL_EIO, TL_ENOMEM. */
 int tl__stage_csv(tl_staging *staging, const tl_table *table, tl_error *err);
+/** A workbook as the file `path`. As tl__xlsx_write, which makes it. */
 int tl__stage_workbook(tl_staging *staging, const tl_xlsx_book *book, const char *path, tl_error *err);
-/** Writes to the temporary names of `staging`; nothing is visible before tl__staging_commit. */
-int tl__report_stage_csv(tl_staging *staging, const tl_report *report, const char *dir, bool threaded, tl_error *err);
-int tl__report_stage_xlsx(tl_staging *staging, const tl_report *report, const char *path,
-			  const tl_report_heading *heading, tl_error *err);
-int tl__report_stage_json(tl_staging *staging, const tl_report *report, const char *path,
-			  const tl_report_heading *heading, tl_error *err);
-
 #endif

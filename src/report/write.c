@@ -90,7 +90,7 @@ static int write_files(csv_files *files, bool threaded, tl_error *err)
 	return first->err.code;
 }
 
-int tl__report_stage_csv(tl_staging *staging, const tl_report *report, const char *dir, bool threaded, tl_error *err)
+static int stage_csvs(tl_staging *staging, const tl_report *report, const char *dir, bool threaded, tl_error *err)
 {
 	size_t n = report->sheets.n, rows = 0;
 	TL_TRY(tl__staging_dir(staging, dir, err));
@@ -193,8 +193,8 @@ static int fill_sheets(tl_xlsx_sheet *out, uint8_t **marks, const tl_report *rep
 	return 0;
 }
 
-int tl__report_stage_xlsx(tl_staging *staging, const tl_report *report, const char *path,
-			  const tl_report_heading *heading, tl_error *err)
+static int stage_xlsx(tl_staging *staging, const tl_report *report, const char *path, const tl_report_heading *heading,
+		      tl_error *err)
 {
 	tl_report_comparison compared;
 	size_t n = report->sheets.n;
@@ -239,8 +239,8 @@ static void comparison_json(tl_buf *out, const tl_report *report)
 	tl__buf_printf(out, ",\"identical\":%s}", c.identical ? "true" : "false");
 }
 
-int tl__report_stage_json(tl_staging *staging, const tl_report *report, const char *path,
-			  const tl_report_heading *heading, tl_error *err)
+static int stage_json(tl_staging *staging, const tl_report *report, const char *path, const tl_report_heading *heading,
+		      tl_error *err)
 {
 	tl_output *out;
 	TL_TRY(tl__staging_output(&out, staging, path, err));
@@ -283,11 +283,11 @@ int tl_report_write(const tl_report *report, const tl_report_outputs *outputs, c
 	tl_staging staging = {0};
 	int code = 0;
 	if (outputs->csv_dir)
-		code = tl__report_stage_csv(&staging, report, outputs->csv_dir, !outputs->single_thread, err);
+		code = stage_csvs(&staging, report, outputs->csv_dir, !outputs->single_thread, err);
 	if (code == 0 && outputs->xlsx_path)
-		code = tl__report_stage_xlsx(&staging, report, outputs->xlsx_path, heading, err);
+		code = stage_xlsx(&staging, report, outputs->xlsx_path, heading, err);
 	if (code == 0 && outputs->json_path)
-		code = tl__report_stage_json(&staging, report, outputs->json_path, heading, err);
+		code = stage_json(&staging, report, outputs->json_path, heading, err);
 	if (code == 0)
 		code = tl__staging_commit(&staging, err);
 	tl__staging_end(&staging);

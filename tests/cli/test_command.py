@@ -434,29 +434,42 @@ class Output(Case):
         self.assertNotIn(b"\x1b[", self.terminal("report", trace, env={"TERM": "dumb"}))
         self.assertNotIn(b"\x1b[", self.terminal("report", trace, "--color", "never"))
 
+    def report_on_a_terminal(self, text, wait):
+        """What a report writes to a terminal as standard error when the rest of its input comes after `wait` seconds,
+        and how long it took."""
+        master, slave = pty.openpty()
+        began = time.monotonic()
+        run = subprocess.Popen([BINARY, "report", "-", "--output_csvs_dir", "out"], stdin=subprocess.PIPE,
+                               stdout=subprocess.DEVNULL, stderr=slave, cwd=self.dir)
+        os.close(slave)
+        run.stdin.write(text[:100].encode())
+        run.stdin.flush()
+        time.sleep(wait)
+        run.stdin.write((text[100:] + " " * 3000000).encode())
+        run.stdin.close()
+        data = b""
+        try:
+            while True:
+                data += os.read(master, 65536)
+        except OSError:
+            pass
+        os.close(master)
+        self.assertEqual(run.wait(60), 0)
+        return data, time.monotonic() - began
+
     def test_progress_only_on_a_terminal_and_only_when_slow(self):
         text = traces.simple().text()
-        for wait, expected in ((1.5, True), (0, False)):
-            master, slave = pty.openpty()
-            run = subprocess.Popen([BINARY, "report", "-", "--output_csvs_dir", "out"], stdin=subprocess.PIPE,
-                                   stdout=subprocess.DEVNULL, stderr=slave, cwd=self.dir)
-            os.close(slave)
-            run.stdin.write(text[:100].encode())
-            run.stdin.flush()
-            time.sleep(wait)
-            run.stdin.write((text[100:] + " " * 3000000).encode())
-            run.stdin.close()
-            data = b""
-            try:
-                while True:
-                    data += os.read(master, 65536)
-            except OSError:
-                pass
-            os.close(master)
-            self.assertEqual(run.wait(60), 0)
-            self.assertEqual(b"reading" in data or b"analysing" in data, expected, data)
-            if expected:
-                self.assertTrue(data.endswith(b"\r\x1b[K"), data)
+        data, _ = self.report_on_a_terminal(text, 1.5)
+        self.assertTrue(b"reading" in data or b"analysing" in data, data)
+        self.assertTrue(data.endswith(b"\r\x1b[K"), data)
+        for _ in range(20):  # on a busy machine a report may take long once
+            data, took = self.report_on_a_terminal(text, 0)
+            if took < 1:  # from then on there is progress to see
+                break
+        else:
+            self.skipTest("skipped: this machine takes a second for the smallest report")
+        self.assertNotIn(b"reading", data)
+        self.assertNotIn(b"analysing", data)
 
     def test_places_that_cannot_be_written(self):
         trace = self.trace()
