@@ -579,6 +579,9 @@ static int sheet_of(tl_table **out, const sheet_parts *parts, const tl_summary_o
 		code = tl__perf_metrics_summary(&summary[1], parts->metrics[1], &each, err);
 	if (code == 0)
 		code = tl__table_concat(out, summary[0], summary[1], err);
+	/* the cells of the joint table point into the two that go */
+	if (code == 0)
+		code = tl__table_own_values(*out, err);
 	tl_table_free(summary[0]);
 	tl_table_free(summary[1]);
 	if (code == 0)

@@ -156,18 +156,24 @@ static void a_forward_operation_has_its_backward_pass_in_the_second_sheet(void *
 	fixture_close(&f);
 }
 
-/* Spec 02 fault 12, spec 03 fault F7: by the model's category, not by a list of four names. */
-static void a_backward_operation_stands_in_the_backward_sheet(void **state)
+/* A backward operation with a model of its own. */
+static void add_own_backward(tl_store *s, double start, double dur, unsigned correlation)
 {
-	(void)state;
-	tl_store *s = tl__store_new();
-	tl_row op = tl_fixture_op(s, "flash_attn::_flash_attn_backward", HOST, BACKWARD_THREAD, 0, 10);
+	tl_row op = tl_fixture_op(s, "flash_attn::_flash_attn_backward", HOST, BACKWARD_THREAD, start, 10);
 	set_args(s, op, "[[1,64,1,64],[1,64,1,64],[1,64,1,64],[1,64,1,64]]",
 		 "[\"c10::BFloat16\",\"c10::BFloat16\",\"c10::BFloat16\",\"c10::BFloat16\"]",
 		 "[\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"0.\",\"0.125\",\"False\",\"False\"]");
 	tl_fixture_op_args(s, op)->strides = tl__interns(
 		s->strings, "[[4096,64,64,1],[4096,64,64,1],[4096,64,64,1],[4096,64,64,1],[],[],[],[],[],[],[],[]]");
-	launch_kernel(s, BACKWARD_THREAD, "attn_bwd", 2, 8, 1);
+	launch_kernel(s, BACKWARD_THREAD, "attn_bwd", start + 2, dur, correlation);
+}
+
+/* Spec 02 fault 12, spec 03 fault F7: by the model's category, not by a list of four names. */
+static void a_backward_operation_stands_in_the_backward_sheet(void **state)
+{
+	(void)state;
+	tl_store *s = tl__store_new();
+	add_own_backward(s, 0, 8, 1);
 	fixture f;
 	fixture_open(&f, s);
 	tl_table *sheets[4];
@@ -175,6 +181,37 @@ static void a_backward_operation_stands_in_the_backward_sheet(void **state)
 	assert_string_equal(tl_table_name(sheets[0]), "SDPA_bwd");
 	expect_text(sheets[0], 0, "name", "flash_attn::_flash_attn_backward");
 	expect_number(sheets[0], 0, "Kernel Time (µs)_sum", 8);
+	free_sheets(sheets);
+	fixture_close(&f);
+}
+
+/* The sheet of both kinds of backward rows is made of two tables that are gone when it is read. */
+static void passes_and_operations_share_the_backward_sheet(void **state)
+{
+	static const char kernels[] = "[{'name': 'attn_bwd', 'stream': 7, 'count': 1, 'total_duration_us': 8.0, "
+				      "'mean_duration_us': 8.0, 'median_duration_us': 8.0, 'std_dev_duration_us': 0.0, "
+				      "'min_duration_us': 8.0, 'max_duration_us': 8.0}]";
+	(void)state;
+	tl_store *s = tl__store_new();
+	add_attention(s, 0, 1, 77);
+	add_backward(s, 100, "aten::_flash_attention_backward", 2, 10, 77);
+	add_own_backward(s, 200, 8, 3);
+	fixture f;
+	fixture_open(&f, s);
+	tl_table *sheets[4];
+	assert_int_equal(sheets_of(&f, "SDPA", sheets), 2);
+	tl_table *t = sheets[1];
+	assert_string_equal(tl_table_name(t), "SDPA_bwd");
+	assert_int_equal(tl_table_rows(t), 2);
+	expect_text(t, 0, "name", attention_name);
+	expect_number(t, 0, "Kernel Time (µs)_sum", 10);
+	expect_text(t, 1, "name", "flash_attn::_flash_attn_backward");
+	expect_text(t, 1, "kernel_details__summarize_kernel_stats", kernels);
+	expect_text(t, 1, "trunc_kernel_details", "[{'name': 'attn_bwd', 'stream': 7, 'mean_duration_us': 8.0}]");
+	expect_text(t, 1, "Concrete Inputs_first", "['', '', '', '', '', '', '', '', '0.', '0.125', 'False', 'False']");
+	/* as a report keeps it */
+	assert_int_equal(tl__table_own_values(t, NULL), 0);
+	expect_text(t, 1, "kernel_details__summarize_kernel_stats", kernels);
 	free_sheets(sheets);
 	fixture_close(&f);
 }
@@ -315,6 +352,7 @@ static void running_out_of_memory_is_an_error_everywhere(void **state)
 	tl_store *s = tl__store_new();
 	add_attention(s, 0, 1, 77);
 	add_backward(s, 100, "aten::_flash_attention_backward", 2, 10, 77);
+	add_own_backward(s, 200, 8, 3);
 	add_mm(s, 250, 10, 4);
 	expect_failed_allocations_reported(s, attention_sheets, 50);
 }
@@ -328,6 +366,7 @@ int main(void)
 		cmocka_unit_test(families_without_events_have_no_sheet),
 		cmocka_unit_test(a_forward_operation_has_its_backward_pass_in_the_second_sheet),
 		cmocka_unit_test(a_backward_operation_stands_in_the_backward_sheet),
+		cmocka_unit_test(passes_and_operations_share_the_backward_sheet),
 		cmocka_unit_test(a_convolution_is_not_counted_twice_in_the_backward_sheet),
 		cmocka_unit_test(what_a_model_declines_or_cannot_read_has_no_row),
 		cmocka_unit_test(the_metrics_table_is_in_order_of_uids),
