@@ -233,7 +233,25 @@ static point middle_point(const alignment *m, const piece *p, uint32_t level, in
 	return (point){0, 0};
 }
 
-/* Pairs what is the same by `level` in the piece, and adds what lies between to `todo` for the next level. */
+/* Adds what lies between the pairs of a piece to `todo`, for the next level. */
+static int queue_gaps(alignment *m, piece whole, uint32_t level)
+{
+	piece gap = {whole.a0, whole.a0, whole.b0, whole.b0, level};
+	for (uint32_t i = whole.a0; i <= whole.a1; i++) {
+		bool end = i == whole.a1;
+		if (!end && m->partner[i] == NONE)
+			continue;
+		gap.a1 = i;
+		gap.b1 = end ? whole.b1 : m->partner[i];
+		if (gap.a1 > gap.a0 && gap.b1 > gap.b0)
+			TL_TRY(TL_VEC_PUSH(&m->g->todo, gap));
+		gap.a0 = i + 1;
+		gap.b0 = gap.b1 + 1;
+	}
+	return 0;
+}
+
+/* Pairs what is the same by `level` in the piece; what lies between is for the next level. */
 static int cut_piece(alignment *m, piece whole, uint32_t level)
 {
 	size_t max = (size_t)(whole.a1 - whole.a0) + (whole.b1 - whole.b0) + 2;
@@ -255,21 +273,7 @@ static int cut_piece(alignment *m, piece whole, uint32_t level)
 		TL_TRY(TL_VEC_PUSH(&g->stack, right));
 		TL_TRY(TL_VEC_PUSH(&g->stack, left));
 	}
-	if (level + 1 >= LEVELS)
-		return 0;
-	piece gap = {whole.a0, whole.a0, whole.b0, whole.b0, level + 1};
-	for (uint32_t i = whole.a0; i <= whole.a1; i++) {
-		bool end = i == whole.a1;
-		if (!end && m->partner[i] == NONE)
-			continue;
-		gap.a1 = i;
-		gap.b1 = end ? whole.b1 : m->partner[i];
-		if (gap.a1 > gap.a0 && gap.b1 > gap.b0)
-			TL_TRY(TL_VEC_PUSH(&g->todo, gap));
-		gap.a0 = i + 1;
-		gap.b0 = gap.b1 + 1;
-	}
-	return 0;
+	return level + 1 < LEVELS ? queue_gaps(m, whole, level + 1) : 0;
 }
 
 static uint64_t key_of(const tl_align_item *x, uint32_t level)

@@ -138,65 +138,92 @@ static int forks_alike(const tl_diff_lists *l, const tl_pos fork[2], bool *out)
 	return 0;
 }
 
+/* What stands alone on each side and the only children below, as far down as they were looked at. */
+typedef struct chains {
+	tl_map depth_of[2]; /* the first depth of each name */
+	TL_VEC(tl_pos) at_depth[2];
+	tl_pos last[2];
+	bool ended[2]; /* `last` has no only child */
+} chains;
+
+/* Takes the last node of each chain that goes on as that of `depth`. */
+static int note_last(const tl_diff_lists *l, chains *c, uint32_t depth)
+{
+	for (int s = 0; s < 2; s++) {
+		if (c->ended[s])
+			continue;
+		TL_TRY(TL_VEC_PUSH(&c->at_depth[s], c->last[s]));
+		if (tl__map_get_or_set(&c->depth_of[s], tl__diff_name(l->nodes[s], c->last[s]), depth) == TL_MAP_NONE)
+			return TL_ENOMEM;
+	}
+	return 0;
+}
+
+/*
+ * Whether a node of `depth` has a name that the other chain has, too: the depth on each side. Of two such names the one
+ * that stands higher on its other side, then the smaller, so that it does not matter which side is which.
+ */
+static bool find_common(const tl_diff_lists *l, const chains *c, uint32_t depth, uint32_t found[2])
+{
+	uint32_t best = UINT32_MAX;
+	uint64_t best_name = 0;
+	for (int s = 0; s < 2; s++) {
+		if (c->ended[s])
+			continue;
+		uint64_t name = tl__diff_name(l->nodes[s], c->last[s]);
+		uint32_t other = tl__map_get(&c->depth_of[!s], name);
+		if (other == TL_MAP_NONE || other > best || (other == best && name >= best_name))
+			continue;
+		best = other;
+		best_name = name;
+		found[s] = depth;
+		found[!s] = other;
+	}
+	return best != UINT32_MAX;
+}
+
+static void descend(const tl_diff_lists *l, chains *c)
+{
+	for (int s = 0; s < 2; s++) {
+		tl_pos next = c->ended[s] ? TL_POS_NONE : only_child(l->nodes[s], c->last[s]);
+		if (next == TL_POS_NONE)
+			c->ended[s] = true;
+		else
+			c->last[s] = next;
+	}
+}
+
+static int search_chains(const tl_diff_lists *l, chains *c, tl_pos level[2])
+{
+	bool alike;
+	for (uint32_t depth = 0; !(c->ended[0] && c->ended[1]); depth++) {
+		uint32_t found[2];
+		TL_TRY(note_last(l, c, depth));
+		if (find_common(l, c, depth, found)) {
+			for (int s = 0; s < 2; s++)
+				level[s] = found[s] ? c->at_depth[s].v[found[s] - 1] : TL_POS_NONE;
+			return 0;
+		}
+		descend(l, c);
+	}
+	TL_TRY(forks_alike(l, c->last, &alike));
+	for (int s = 0; s < 2 && alike; s++)
+		level[s] = c->last[s];
+	return 0;
+}
+
 /*
  * Both stand alone and hold chains of only children: looks for the first name that both chains have, level by level, so
  * that the search is as long as what it skips. Where both chains end in forks with like children, those.
  */
 static int find_two_sided(const tl_diff_lists *l, const tl_pos top[2], tl_pos level[2])
 {
-	tl_map depth_of[2] = {{0}, {0}}; /* depth of each name in the chain */
-	TL_VEC(tl_pos) chain[2] = {{0}, {0}};
-	tl_pos at[2] = {top[0], top[1]};
-	bool ended[2] = {false, false};
-	int code = 0;
+	chains c = {.last = {top[0], top[1]}};
 	level[0] = level[1] = TL_POS_NONE;
-	for (uint32_t d = 0; code == 0 && !(ended[0] && ended[1]); d++) {
-		for (int s = 0; s < 2 && code == 0; s++) {
-			if (ended[s])
-				continue;
-			code = TL_VEC_PUSH(&chain[s], at[s]);
-			if (code == 0 &&
-			    tl__map_get_or_set(&depth_of[s], tl__diff_name(l->nodes[s], at[s]), d) == TL_MAP_NONE)
-				code = TL_ENOMEM;
-		}
-		uint32_t best = UINT32_MAX, found[2] = {0, 0};
-		uint64_t best_name = 0;
-		for (int s = 0; s < 2 && code == 0; s++) {
-			if (chain[s].n != (size_t)d + 1)
-				continue;
-			uint64_t name = tl__diff_name(l->nodes[s], at[s]);
-			uint32_t other = tl__map_get(&depth_of[!s], name);
-			if (other == TL_MAP_NONE || other > best || (other == best && name >= best_name))
-				continue;
-			best = other;
-			best_name = name;
-			found[s] = d;
-			found[!s] = other;
-		}
-		if (best != UINT32_MAX) {
-			for (int s = 0; s < 2; s++)
-				level[s] = found[s] ? chain[s].v[found[s] - 1] : TL_POS_NONE;
-			break;
-		}
-		for (int s = 0; s < 2; s++) {
-			tl_pos next = ended[s] ? TL_POS_NONE : only_child(l->nodes[s], at[s]);
-			if (next == TL_POS_NONE)
-				ended[s] = true;
-			else
-				at[s] = next;
-		}
-		if (ended[0] && ended[1] && code == 0) {
-			bool alike;
-			code = forks_alike(l, at, &alike);
-			if (code == 0 && alike) {
-				level[0] = at[0];
-				level[1] = at[1];
-			}
-		}
-	}
+	int code = search_chains(l, &c, level);
 	for (int s = 0; s < 2; s++) {
-		tl__map_free(&depth_of[s]);
-		TL_VEC_FREE(&chain[s]);
+		tl__map_free(&c.depth_of[s]);
+		TL_VEC_FREE(&c.at_depth[s]);
 	}
 	return code;
 }

@@ -323,50 +323,72 @@ static int put_link(xlsx_job *job, lxw_worksheet *sheet, size_t row, const char 
 	return check_cell(job, worksheet_write_url_opt(sheet, (lxw_row_t)row, 0, url, job->formats.link, name, NULL));
 }
 
-static int put_overview(xlsx_job *job, lxw_worksheet *sheet, const tl_xlsx_book *book)
+static int put_line(xlsx_job *job, lxw_worksheet *sheet, size_t row, size_t column, const char *line,
+		    lxw_format *format)
 {
-	static const char *const heads[] = {"Sheet", "Rows", "What it shows"};
-	size_t row = 0, widest = 20;
-	TL_TRY(put_text(job, sheet, row++, 0, "TraceLens " TL_VERSION, strlen("TraceLens " TL_VERSION),
-			job->formats.title, NULL));
-	for (size_t i = 0; i < book->n_lines; i++, row++) {
-		const tl_xlsx_line *line = &book->lines[i];
-		TL_TRY(put_text(job, sheet, row, 0, line->label, strlen(line->label), NULL, NULL));
-		TL_TRY(put_text(job, sheet, row, 1, line->text, strlen(line->text), NULL, NULL));
-	}
-	if (book->n_findings) {
-		row++;
-		for (size_t c = 0; c < 3; c++)
-			TL_TRY(put_text(job, sheet, row, c, book->finding_heads[c], strlen(book->finding_heads[c]),
-					job->formats.header, NULL));
-		row++;
-	}
+	return put_text(job, sheet, row, column, line, strlen(line), format, NULL);
+}
+
+static int put_heads(xlsx_job *job, lxw_worksheet *sheet, size_t row, const char *const heads[3])
+{
+	for (size_t c = 0; c < 3; c++)
+		TL_TRY(put_line(job, sheet, row, c, heads[c], job->formats.header));
+	return 0;
+}
+
+/* From row `row` on. `widest` grows to what their labels take, unless that is absurd. */
+static int put_findings(xlsx_job *job, lxw_worksheet *sheet, size_t row, const tl_xlsx_book *book, size_t *widest)
+{
 	for (size_t i = 0; i < book->n_findings; i++, row++) {
 		const tl_xlsx_finding *f = &book->findings[i];
 		size_t width = 0;
 		TL_TRY(put_text(job, sheet, row, 0, f->label, strlen(f->label), NULL, &width));
-		widest = width > widest && width <= MAX_WIDTH ? width : widest;
+		*widest = width > *widest && width <= MAX_WIDTH ? width : *widest;
 		TL_TRY(check_cell(job,
 				  worksheet_write_number(sheet, (lxw_row_t)row, 1, f->value, job->formats.amount)));
-		TL_TRY(put_text(job, sheet, row, 2, f->text, strlen(f->text), NULL, NULL));
+		TL_TRY(put_line(job, sheet, row, 2, f->text, NULL));
 	}
-	row++;
-	for (size_t c = 0; c < sizeof heads / sizeof *heads; c++)
-		TL_TRY(put_text(job, sheet, row, c, heads[c], strlen(heads[c]), job->formats.header, NULL));
-	row++;
+	return 0;
+}
+
+/* What sheets there are, from row `row` on. `widest` grows to what their names take. */
+static int put_contents(xlsx_job *job, lxw_worksheet *sheet, size_t row, const tl_xlsx_book *book, size_t *widest)
+{
 	for (size_t i = 0; i < book->n_sheets; i++, row++) {
 		const tl_xlsx_sheet *s = &book->sheets[i];
 		const char *name = job->names[i + 1];
 		size_t width = tl__utf8_count(name, strlen(name)) + 2;
-		widest = width > widest ? width : widest;
+		*widest = width > *widest ? width : *widest;
 		TL_TRY(put_link(job, sheet, row, name));
 		TL_TRY(check_cell(job, worksheet_write_number(sheet, (lxw_row_t)row, 1, (double)tl_table_rows(s->table),
 							      job->formats.count)));
-		TL_TRY(put_text(job, sheet, row, 2, s->description, strlen(s->description), NULL, NULL));
+		TL_TRY(put_line(job, sheet, row, 2, s->description, NULL));
 	}
+	return 0;
+}
+
+/* The first sheet: a title, the lines, the findings, what sheets there are. */
+static int put_overview(xlsx_job *job, lxw_worksheet *sheet, const tl_xlsx_book *book)
+{
+	enum { LABELS = 20, NUMBERS = 10, TEXTS = 100 }; /* widths of the columns, in characters */
+	static const char *const heads[3] = {"Sheet", "Rows", "What it shows"};
+	size_t row = 0, widest = LABELS;
+	TL_TRY(put_line(job, sheet, row++, 0, "TraceLens " TL_VERSION, job->formats.title));
+	for (size_t i = 0; i < book->n_lines; i++, row++) {
+		TL_TRY(put_line(job, sheet, row, 0, book->lines[i].label, NULL));
+		TL_TRY(put_line(job, sheet, row, 1, book->lines[i].text, NULL));
+	}
+	row++; /* a blank row above each list */
+	if (book->n_findings) {
+		TL_TRY(put_heads(job, sheet, row++, book->finding_heads));
+		TL_TRY(put_findings(job, sheet, row, book, &widest));
+		row += book->n_findings + 1;
+	}
+	TL_TRY(put_heads(job, sheet, row++, heads));
+	TL_TRY(put_contents(job, sheet, row, book, &widest));
 	worksheet_set_column(sheet, 0, 0, (double)widest, NULL);
-	worksheet_set_column(sheet, 1, 1, 10, NULL);
-	worksheet_set_column(sheet, 2, 2, 100, NULL);
+	worksheet_set_column(sheet, 1, 1, NUMBERS, NULL);
+	worksheet_set_column(sheet, 2, 2, TEXTS, NULL);
 	return 0;
 }
 

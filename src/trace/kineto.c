@@ -393,6 +393,53 @@ static int end_in_document(tl_kineto *k)
 	return 0;
 }
 
+/* Where a key should be and is none: goes on with the next list of events. 1, or 0: there is no more text. */
+static int read_next_list(tl_kineto *k, contents *found)
+{
+	if (tl__kineto_at_end(k))
+		return 0;
+	note(k, TL_HEALTH_UNREADABLE_EVENT, "between the top-level keys");
+	int is = find_list(k);
+	if (is <= 0)
+		return is;
+	found->list = true;
+	TL_TRY(read_events(k, false));
+	return 1;
+}
+
+/* "key": value of a document; `lists`: it had a list of events. 1, or 0: there is no more text. */
+static int read_member(tl_kineto *k, contents *found, bool *lists)
+{
+	tl_str key = TL_STR_NONE;
+	int is = read_key(k, &key);
+	if (is > 0) {
+		TL_TRY(tl__kineto_skip_blank(k));
+		is = *k->p == ':';
+	}
+	if (is < 0)
+		return is;
+	if (!is) {
+		is = read_next_list(k, found);
+		*lists |= is > 0;
+		return is;
+	}
+	k->p++;
+	TL_TRY(tl__kineto_skip_blank(k));
+	const char *name = tl__str(k->store->strings, key);
+	found->nodes |= !strcmp(name, "nodes");
+	found->rocprof |= !strcmp(name, "rocprofiler-sdk-tool");
+	if (!strcmp(name, "traceEvents") && *k->p == '[') {
+		if (*lists)
+			note(k, TL_HEALTH_SEVERAL_WRITERS, "traceEvents comes twice");
+		*lists = found->list = true;
+		k->p++;
+		TL_TRY(read_events(k, false));
+	} else {
+		TL_TRY(read_metadata(k, key));
+	}
+	return 1;
+}
+
 /* {"traceEvents": [...], ...}, from its brace on. */
 static int read_document(tl_kineto *k, contents *found)
 {
@@ -401,7 +448,6 @@ static int read_document(tl_kineto *k, contents *found)
 	k->p++;
 	found->object = true;
 	for (;;) {
-		tl_str key = TL_STR_NONE;
 		TL_TRY(tl__kineto_skip_blank(k));
 		if (tl__kineto_at_end(k))
 			return end_in_document(k);
@@ -418,38 +464,9 @@ static int read_document(tl_kineto *k, contents *found)
 			continue;
 		}
 		before = MEMBER;
-		int is = read_key(k, &key);
-		if (is > 0) {
-			TL_TRY(tl__kineto_skip_blank(k));
-			is = *k->p == ':';
-		}
-		if (is < 0)
-			return is;
-		if (!is) {
-			if (tl__kineto_at_end(k))
-				return end_in_document(k);
-			note(k, TL_HEALTH_UNREADABLE_EVENT, "between the top-level keys");
-			is = find_list(k);
-			if (is <= 0)
-				return is < 0 ? is : end_in_document(k);
-			lists = found->list = true;
-			TL_TRY(read_events(k, false));
-			continue;
-		}
-		k->p++;
-		TL_TRY(tl__kineto_skip_blank(k));
-		const char *name = tl__str(k->store->strings, key);
-		found->nodes |= !strcmp(name, "nodes");
-		found->rocprof |= !strcmp(name, "rocprofiler-sdk-tool");
-		if (!strcmp(name, "traceEvents") && *k->p == '[') {
-			if (lists)
-				note(k, TL_HEALTH_SEVERAL_WRITERS, "traceEvents comes twice");
-			lists = found->list = true;
-			k->p++;
-			TL_TRY(read_events(k, false));
-		} else {
-			TL_TRY(read_metadata(k, key));
-		}
+		int is = read_member(k, found, &lists);
+		if (is <= 0)
+			return is < 0 ? is : end_in_document(k);
 	}
 }
 

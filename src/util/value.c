@@ -197,45 +197,57 @@ static int parse_key(parser *in)
 	return TL_VEC_PUSH(&in->items, key);
 }
 
+/* Begins the container at hand, up to its first value, or ends it again: it is empty. */
+static int open_container(parser *in, bool *empty)
+{
+	char close = *in->p++ == '[' ? ']' : '}';
+	if (in->depth == TL_VALUE_MAX_DEPTH)
+		return TL_EFORMAT;
+	in->open[in->depth].first = in->items.n;
+	in->open[in->depth++].close = close;
+	blanks(in);
+	*empty = in->p < in->end && *in->p == close;
+	if (*empty)
+		return close_container(in);
+	return close == '}' ? parse_key(in) : 0;
+}
+
+/* Behind a value: ends the containers that end there, then goes on to the next value. `done`: the text is complete. */
+static int after_value(parser *in, bool *done)
+{
+	*done = false;
+	for (blanks(in); in->depth; blanks(in)) {
+		char close = in->open[in->depth - 1].close;
+		if (in->p == in->end)
+			return TL_EFORMAT;
+		if (*in->p != close) {
+			if (*in->p++ != ',')
+				return TL_EFORMAT;
+			return close == '}' ? parse_key(in) : 0;
+		}
+		TL_TRY(close_container(in));
+	}
+	*done = true;
+	return in->p == in->end ? 0 : TL_EFORMAT;
+}
+
 static int parse(parser *in)
 {
-	for (;;) {
-		/* a value */
+	for (bool done = false; !done;) {
 		blanks(in);
 		if (in->p < in->end && (*in->p == '[' || *in->p == '{')) {
-			char close = *in->p++ == '[' ? ']' : '}';
-			if (in->depth == TL_VALUE_MAX_DEPTH)
-				return TL_EFORMAT;
-			in->open[in->depth].first = in->items.n;
-			in->open[in->depth++].close = close;
-			blanks(in);
-			if (in->p == in->end || *in->p != close) {
-				if (close == '}')
-					TL_TRY(parse_key(in));
+			bool empty;
+			TL_TRY(open_container(in, &empty));
+			if (!empty)
 				continue;
-			}
-			TL_TRY(close_container(in));
 		} else {
 			tl_value scalar;
 			TL_TRY(parse_scalar(in, &scalar));
 			TL_TRY(TL_VEC_PUSH(&in->items, scalar));
 		}
-		/* what follows a value */
-		for (;;) {
-			blanks(in);
-			if (!in->depth)
-				return in->p == in->end ? 0 : TL_EFORMAT;
-			if (in->p == in->end)
-				return TL_EFORMAT;
-			if (*in->p != in->open[in->depth - 1].close)
-				break;
-			TL_TRY(close_container(in));
-		}
-		if (*in->p++ != ',')
-			return TL_EFORMAT;
-		if (in->open[in->depth - 1].close == '}')
-			TL_TRY(parse_key(in));
+		TL_TRY(after_value(in, &done));
 	}
+	return 0;
 }
 
 int tl__value_parse(tl_arena *arena, const char *text, size_t n, bool tuples, const tl_value **out)
