@@ -435,12 +435,15 @@ static int step_annotation(tl_analyzer *a, struct tl_perf_cache *c, tl_row event
 
 /* ---- results ---- */
 
+/* How far above an operation the autograd node that runs it may be. */
+enum { LEVELS_TO_NODE = 5 };
+
 /* The forward event of a backward one: its own link, or that of the autograd node that runs it. */
 static tl_row linked_forward(const tl_tree *t, tl_row event)
 {
 	tl_row forward = tl__tree_forward_of(t, event);
 	tl_pos pos = t->pos_of_row[event];
-	for (int up = 0; forward == TL_ROW_NONE && pos != TL_POS_NONE && up < 5; up++) {
+	for (int up = 0; forward == TL_ROW_NONE && pos != TL_POS_NONE && up < LEVELS_TO_NODE; up++) {
 		pos = t->parent[pos];
 		if (pos != TL_POS_NONE)
 			forward = tl__tree_forward_of(t, t->row[pos]);

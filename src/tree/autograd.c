@@ -199,6 +199,21 @@ static tl_row op_at(const tl_store *s, const row_vec *places, tl_row head)
 	return hit ? places->v[lo] : TL_ROW_NONE;
 }
 
+/* Where the rows of the arrow that begins at `from` end. Its halves; TL_ROW_NONE unless there is one of each. */
+static size_t read_arrow(const tl_store *s, const row_vec *arrows, size_t from, tl_row *tail, tl_row *head)
+{
+	const tl_row *v = arrows->v;
+	size_t to = from;
+	*tail = *head = TL_ROW_NONE;
+	for (; to < arrows->n && tl__process_of(s, v[to]) == tl__process_of(s, v[from]) &&
+	       s->flows.v[s->side[v[to]]].id == s->flows.v[s->side[v[from]]].id;
+	     to++)
+		*(s->flows.v[s->side[v[to]]].phase == 's' ? tail : head) = v[to];
+	if (to - from != 2)
+		*tail = *head = TL_ROW_NONE;
+	return to;
+}
+
 static int learn_from(tl_pairing *p, row_vec *arrows, row_vec *places)
 {
 	const tl_store *s = p->s;
@@ -212,18 +227,10 @@ static int learn_from(tl_pairing *p, row_vec *arrows, row_vec *places)
 			TL_TRY(TL_VEC_PUSH(places, p->ops.v[i]));
 	TL_TRY(tl__sort(arrows->v, arrows->n, arrow_less, s));
 	TL_TRY(tl__sort(places->v, places->n, place_less, s));
-	for (size_t from = 0, to; from < arrows->n; from = to) {
-		tl_row tail = TL_ROW_NONE, head = TL_ROW_NONE;
-		for (to = from;
-		     to < arrows->n && tl__process_of(s, arrows->v[to]) == tl__process_of(s, arrows->v[from]) &&
-		     s->flows.v[s->side[arrows->v[to]]].id == s->flows.v[s->side[arrows->v[from]]].id;
-		     to++) {
-			if (s->flows.v[s->side[arrows->v[to]]].phase == 's')
-				tail = arrows->v[to];
-			else
-				head = arrows->v[to];
-		}
-		if (to - from != 2 || tail == TL_ROW_NONE || head == TL_ROW_NONE)
+	for (size_t from = 0; from < arrows->n;) {
+		tl_row tail, head;
+		from = read_arrow(s, arrows, from, &tail, &head);
+		if (tail == TL_ROW_NONE || head == TL_ROW_NONE)
 			continue;
 		tl_row backward = op_at(s, places, head);
 		if (backward != TL_ROW_NONE &&
