@@ -59,6 +59,39 @@ static int read_collectives(tl_analyzer *a, const tl_row *rows, size_t n, collec
 	return 0;
 }
 
+static const tl_value all_groups = {.kind = TL_V_STRING, .n = 3, .s = "all"};
+static const tl_value unknown_group = {.kind = TL_V_STRING, .n = 13, .s = "Unknown_Group"};
+
+static bool has_group(const collective *c)
+{
+	const tl_value *name = c->field[TL_COLL_GROUP_NAME];
+	return name &&
+	       !(name->kind == TL_V_STRING && name->n == unknown_group.n && !memcmp(name->s, unknown_group.s, name->n));
+}
+
+/*
+ * Older profilers name no group. On one stream there is then nothing to tell apart: all is one group; else what has no
+ * name is a group of its own (spec 05 section 2.3).
+ */
+static void name_groups(collective_list *list)
+{
+	tl_id stream = TL_ID_NONE;
+	bool simple = true;
+	for (size_t i = 0; i < list->n && simple; i++) {
+		const collective *c = &list->v[i];
+		simple = !has_group(c) && (c->stream == TL_ID_NONE || stream == TL_ID_NONE || c->stream == stream);
+		if (c->stream != TL_ID_NONE)
+			stream = c->stream;
+	}
+	for (size_t i = 0; i < list->n; i++) {
+		const tl_value **name = &list->v[i].field[TL_COLL_GROUP_NAME];
+		if (simple)
+			*name = &all_groups;
+		else if (!*name)
+			*name = &unknown_group;
+	}
+}
+
 /* ---- columns of one type each ---- */
 
 /* The narrowest storage that holds every cell: integers print as integers when all are. */
@@ -200,6 +233,7 @@ static int collect(tl_table **out, tl_analyzer *a, tl_error *err)
 	if (code == 0)
 		code = read_collectives(a, rows, n, &list);
 	tl__free(rows);
+	name_groups(&list);
 	*out = code == 0 ? tl__table_new("", a->strings, list.n) : NULL;
 	if (*out)
 		code = build_rows(*out, a->store, &list);

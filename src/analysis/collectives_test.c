@@ -85,6 +85,37 @@ static void what_lacks_a_field_is_dropped(void **state)
 	fixture_close(&f);
 }
 
+/* Spec 05 section 2.3: a group without a name is one of its own, and the only one there is on a single stream. */
+static void groups_without_a_name_are_kept(void **state)
+{
+	(void)state;
+	const char *nameless[TL_COLL_FIELDS], *called_unknown[TL_COLL_FIELDS];
+	memcpy(nameless, allreduce, sizeof nameless);
+	nameless[TL_COLL_GROUP_NAME] = NULL;
+	memcpy(called_unknown, allreduce, sizeof called_unknown);
+	called_unknown[TL_COLL_GROUP_NAME] = "\"Unknown_Group\"";
+	for (int named = 0; named < 3; named++) {
+		tl_store *s = tl__store_new();
+		set_fields(s, comm_kernel(s, "ncclDevKernel_Generic", 100, 10, 1), nameless);
+		set_fields(s, comm_kernel(s, "ncclDevKernel_Generic", 200, 30, 2), named ? nameless : called_unknown);
+		if (named == 1)
+			set_fields(s, comm_kernel(s, "ncclDevKernel_Generic", 300, 70, 3), allreduce);
+		if (named == 2) /* no name at all, but another stream */
+			tl_fixture_link_args(s, comm_kernel(s, "rcclKernel", 300, 70, 3))->stream = 5;
+		fixture f;
+		fixture_open(&f, s);
+		tl_table *t = sheet_of(&f);
+		assert_int_equal(tl_table_rows(t), named == 1 ? 2 : 1);
+		if (named == 1)
+			expect_text(t, 0, "Process Group Name", "0");
+		expect_text(t, named == 1, "Process Group Name", named ? "Unknown_Group" : "all");
+		expect_number(t, named == 1, "dur_sum", 40);
+		expect_text(t, named == 1, "operation_count", "2");
+		tl_table_free(t);
+		fixture_close(&f);
+	}
+}
+
 static void cross_device_reduce_is_an_allreduce(void **state)
 {
 	(void)state;
@@ -136,6 +167,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(kernels_of_equal_fields_form_one_row),
 		cmocka_unit_test(what_lacks_a_field_is_dropped),
+		cmocka_unit_test(groups_without_a_name_are_kept),
 		cmocka_unit_test(cross_device_reduce_is_an_allreduce),
 		cmocka_unit_test(every_failed_allocation_is_reported),
 	};

@@ -35,6 +35,7 @@ typedef struct collector {
 	const tl_store *store;
 	tl_unified_events *out;
 	bool include_communication;
+	size_t driver;           /* category of calls of the driver; SIZE_MAX: there are none */
 	uint8_t *flags;          /* of each node */
 	uint8_t *levels;         /* of each runtime call or frame: levels down to its nearest GPU event, 0: too far */
 	uint32_t *communication; /* number of communication kernels among the first i of tree->gpu */
@@ -48,6 +49,25 @@ static uint8_t kind_of(const collector *c, tl_pos pos)
 }
 
 /* ---- one pass bottom up ---- */
+
+static size_t find_driver(const tl_store *s)
+{
+	for (size_t i = 0; i < s->categories.n; i++)
+		if (s->categories.v[i] != TL_STR_NONE &&
+		    !strcmp(tl__str(s->strings, s->categories.v[i]), "cuda_driver"))
+			return i;
+	return SIZE_MAX;
+}
+
+/*
+ * Whether what is launched below a node counts as launched by the one above: through operations it does not, and
+ * through calls of the driver (cuLaunchKernel) neither, as in the reference: their kernels get rows of their own when
+ * no model stands for them.
+ */
+static bool passes_launches_up(const collector *c, tl_pos pos)
+{
+	return kind_of(c, pos) != TL_KIND_CPU_OP && c->store->category[c->tree->row[pos]] != c->driver;
+}
 
 /* A name pattern is usable when the arguments say what it needs; an exact name always is (spec 02 section 3). */
 static int has_usable_model(const collector *c, tl_row event, bool *out)
@@ -92,7 +112,7 @@ static int flag_node(collector *c, tl_pos pos)
 		return 0;
 	if (host && ((modelled && kind == TL_KIND_CPU_OP) || (c->flags[pos] & NODE_MODELLED_BELOW)))
 		c->flags[parent] |= NODE_MODELLED_BELOW;
-	if (kind != TL_KIND_CPU_OP && c->levels[pos] && c->levels[pos] <= MAX_LAUNCH_LEVELS) {
+	if (c->levels[pos] && c->levels[pos] <= MAX_LAUNCH_LEVELS && passes_launches_up(c, pos)) {
 		uint8_t up = (uint8_t)(c->levels[pos] + 1);
 		if (!c->levels[parent] || up < c->levels[parent])
 			c->levels[parent] = up;
@@ -109,6 +129,7 @@ static int prepare(collector *c)
 	c->communication = tl__malloc((t->n_gpu + 1) * sizeof *c->communication);
 	if (!c->flags || !c->levels || !c->communication)
 		return TL_ENOMEM;
+	c->driver = find_driver(c->store);
 	for (size_t pos = t->n; pos-- > 0;)
 		TL_TRY(flag_node(c, (tl_pos)pos));
 	for (size_t i = 0; i < t->n_links; i++) {

@@ -320,6 +320,29 @@ static void launches_count_through_ten_levels(void **state)
 	}
 }
 
+/* Spec 02 section 5.1, 6: through runtime calls and Python frames, not through calls of the driver. */
+static void launches_through_the_driver_do_not_count(void **state)
+{
+	(void)state;
+	tl_store *s = tl__store_new();
+	tl_fixture_op(s, "op", HOST, FORWARD_THREAD, 0, 100);
+	tl_row kernel = launch_kernel(s, FORWARD_THREAD, "k", 40, 5, 1);
+	tl_fixture_op(s, "other", HOST, FORWARD_THREAD, 200, 100);
+	launch_kernel(s, FORWARD_THREAD, "k", 240, 3, 2);
+	assert_int_equal(TL_VEC_PUSH(&s->categories, tl__interns(s->strings, "cuda_driver")), 0);
+	s->category[kernel - 1] = (uint16_t)(s->categories.n - 1); /* that of the launch */
+	fixture f;
+	fixture_open(&f, s);
+	tl_table *t = table_of(&f);
+	assert_int_equal(tl_table_rows(t), 2);
+	expect_text(t, 0, "name", "other");
+	expect_number(t, 0, "Kernel Time (µs)", 3);
+	expect_text(t, 1, "name", "op->k (Synthetic Op)");
+	expect_number(t, 1, "Kernel Time (µs)", 5);
+	tl_table_free(t);
+	fixture_close(&f);
+}
+
 /* ---- sole backward operations ---- */
 
 static void a_sole_backward_operation_has_the_metrics_of_the_backward_pass(void **state)
@@ -601,6 +624,7 @@ int main(void)
 		cmocka_unit_test(bad_choices_are_refused),
 		cmocka_unit_test(a_launch_without_operation_gives_synthetic_rows_first),
 		cmocka_unit_test(launches_count_through_ten_levels),
+		cmocka_unit_test(launches_through_the_driver_do_not_count),
 		cmocka_unit_test(a_sole_backward_operation_has_the_metrics_of_the_backward_pass),
 		cmocka_unit_test(a_modelled_operation_below_the_backward_one_counts_instead),
 		cmocka_unit_test(two_backward_operations_of_one_name_are_not_sole),
