@@ -209,7 +209,7 @@ static int measure(tl_analyzer *a, tl_error *err)
 	a->total_time = a->breakdown.total;
 	if (!a->options.detect_recompute)
 		return 0;
-	/* reference, for now (fault 7 of spec 02): the base is the first part of the timeline that has events */
+	/* as in the reference [02-7]: the base is the first part of the timeline that has events */
 	TL_TRY(tl__analyzer_breakdown(&first_run, a, TL_TIMELINE_FIRST_RUN, NULL, err));
 	if (first_run.events > 0)
 		a->total_time = first_run.total;
@@ -238,7 +238,7 @@ int tl__analyzer_new(tl_analyzer **out, const tl_tree *tree, const tl_analyzer_o
 		tl__analyzer_free(a);
 		return code;
 	}
-	/* Python frames are host operations, too (fault 20 of spec 02: right by default). */
+	/* Python frames are host operations, too ([02-20]: right by default). */
 	a->gpu_only = !has_kind(a->store, TL_KIND_CPU_OP) && !has_kind(a->store, TL_KIND_PYTHON);
 	*out = a;
 	return 0;

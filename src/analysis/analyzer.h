@@ -23,7 +23,7 @@ struct tl_analyzer {
 	tl_arena arena;      /* parsed values, model results; lives as long as the analyser */
 	bool gpu_only;
 	/* Base of "percent of total time": of the default timeline in ps, with detect_recompute of what is no
-	 * recompute, if there is any (fault 7 of spec 02, "reference, for now"). */
+	 * recompute, if there is any ([02-7], kept as in the reference). */
 	tl_time total_time;
 	tl_breakdown breakdown; /* of the default timeline, without a micro-idle threshold; all parts of it */
 
@@ -76,7 +76,7 @@ tl_str tl__analyzer_category_id(tl_analyzer *a, tl_str name, tl_str first_kernel
 int tl__analyzer_launchers(tl_analyzer *a, const tl_launcher_list **out);
 /**
  * Name of the earliest kernel booked directly on an event, for its category: TL_STR_NONE for an event that is
- * no launcher (fault 3 of spec 02, "reference, for now": such events skip the kernel-name rule). TL_ENOMEM.
+ * no launcher ([02-3], kept as in the reference: such events skip the kernel-name rule). TL_ENOMEM.
  */
 int tl__analyzer_direct_kernel(tl_analyzer *a, tl_row event, tl_str *out);
 

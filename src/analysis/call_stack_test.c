@@ -146,7 +146,7 @@ static void an_operation_that_no_frame_calls(void **state)
 	fixture_close(&f);
 }
 
-/* Fault 6 of spec 02: kernel lists have stacks only in runs that ask for them, texts of summaries never. */
+/* [02-6]: kernel lists have stacks only in runs that ask for them, texts of summaries never. */
 static void kernel_lists_have_stacks_on_request(void **state)
 {
 	(void)state;

@@ -596,7 +596,7 @@ static int sheet_of(tl_table **out, const sheet_parts *parts, const tl_summary_o
 /*
  * What is in sheet `which` of a family (0: forward, or the only one; 1: backward). The backward sheet: backward passes
  * of forward operations, and below them operations whose model is a backward one by its category (the reference moves
- * four names only: spec 02 fault 12).
+ * four names only: [02-12]).
  */
 static int collect_parts(sheet_parts *parts, tl_analyzer *a, const char *sheet, int which, tl_error *err)
 {

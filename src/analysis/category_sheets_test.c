@@ -168,7 +168,7 @@ static void add_own_backward(tl_store *s, double start, double dur, unsigned cor
 	launch_kernel(s, BACKWARD_THREAD, "attn_bwd", start + 2, dur, correlation);
 }
 
-/* Spec 02 fault 12, spec 03 fault F7: by the model's category, not by a list of four names. */
+/* [02-12], [03-F7]: by the model's category, not by a list of four names. */
 static void a_backward_operation_stands_in_the_backward_sheet(void **state)
 {
 	(void)state;

@@ -268,7 +268,7 @@ static int build_sheet(tl_table *out, const tl_groups *groups, const tl_table *r
 static int summarize(tl_table **out, const tl_table *rows, tl_error *err)
 {
 	tl_groups groups = {0};
-	/* Collectives that lack a field are dropped (fault 16 of spec 02, "reference, for now"). */
+	/* Collectives that lack a field are dropped ([02-16], kept as in the reference). */
 	TL_TRY(tl__table_group(&groups, rows, keys, N_KEYS, false, err));
 	tl_table *table = tl__table_new("coll_analysis", rows->strings, groups.n);
 	int code = table ? build_sheet(table, &groups, rows, err) : tl__nomem(err);

@@ -49,7 +49,7 @@ static int measure(block *out, const tl_analyzer *a, tl_timeline_part part, cons
 }
 
 /*
- * With recompute detection two blocks, each over its own span (fault G5 of spec 01, "reference, for now"): the
+ * With recompute detection two blocks, each over its own span ([01-G5], kept as in the reference): the
  * numbers of both do not add up to those of one timeline.
  */
 static int measure_parts(block out[2], size_t *n, const tl_analyzer *a, const double *micro_idle_us, tl_error *err)
@@ -78,7 +78,7 @@ static int fill_block(tl_table *table, const block *b, size_t first)
 		if (c[0].str[row] == TL_STR_FAIL)
 			return TL_ENOMEM;
 		c[1].f64[row] = (double)b->rows[i].time / 1e9;
-		/* No time at all: 0, not NaN (fault G7). */
+		/* No time at all: 0, not NaN [01-G7]. */
 		c[2].f64[row] = b->total > 0 ? (double)b->rows[i].time / (double)b->total * 100 : 0;
 		if (table->columns.n > 3)
 			c[3].b[row] = b->recompute;

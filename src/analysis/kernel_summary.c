@@ -67,7 +67,7 @@ static bool contains_ignoring_case(const char *text, const char *part)
 
 /*
  * Gives kernels without an operation a category after the name of their launch. Everything that is not a graph
- * launch by these two names becomes "runtime" (fault 21 of spec 02, "reference, for now").
+ * launch by these two names becomes "runtime" ([02-21], kept as in the reference).
  */
 static tl_str category_of_launch(const summary *s, tl_str launch)
 {
@@ -171,7 +171,7 @@ static int gather(summary *s)
 	s->runtime = tl__interns(s->strings, "runtime");
 	if (s->graph == TL_STR_FAIL || s->runtime == TL_STR_FAIL)
 		return TL_ENOMEM;
-	/* Copies and memsets are left out (fault 17 of spec 02, "reference, for now"). */
+	/* Copies and memsets are left out ([02-17], kept as in the reference). */
 	TL_TRY(tl__analyzer_all_kernels(s->a, &rows, &n));
 	look_at_kernels(s, rows, n);
 	int code = 0;

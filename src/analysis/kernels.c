@@ -230,7 +230,7 @@ int tl__kernels(tl_table **out, tl_analyzer *a, tl_error *err)
 	tl_row *rows;
 	size_t n;
 	*out = NULL;
-	/* Copies and memsets are left out (fault 17 of spec 02, "reference, for now"). */
+	/* Copies and memsets are left out ([02-17], kept as in the reference). */
 	int code = tl__analyzer_all_kernels(a, &rows, &n);
 	if (code == 0)
 		code = build(&b, rows, n);

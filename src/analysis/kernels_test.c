@@ -79,7 +79,7 @@ static void kernel_table_by_start(void **state)
 	expect_number(t, 1, "Percent of Parent cpu_op busy time (%)", 75);
 	expect_text(t, 1, "Parent op category", "GEMM");
 	expect_text(t, 3, "Parent cpu_op", "execute");
-	expect_text(t, 3, "Parent op category", "other"); /* fault 3: no launcher, so no kernel-name rule */
+	expect_text(t, 3, "Parent op category", "other"); /* [02-3]: no launcher, so no kernel-name rule */
 	expect_number(t, 3, "Percent of Parent cpu_op busy time (%)", 100);
 	expect_text(t, 4, "Launcher", "hipGraphLaunch");
 	expect_empty(t, 4, "Parent cpu_op");
@@ -117,7 +117,7 @@ static void short_kernels_below_the_threshold(void **state)
 	fixture f;
 	fixture_open(&f, sample());
 	tl_table *kernels = kernels_of(&f), *t = short_summary_of(&f, kernels, 40, -1);
-	/* Without operation or arguments a kernel is dropped (fault 16); 40 is not below 40. */
+	/* Without operation or arguments a kernel is dropped [02-16]; 40 is not below 40. */
 	assert_int_equal(tl_table_rows(t), 1);
 	expect_text(t, 0, "Parent cpu_op", "aten::mm");
 	expect_text(t, 0, "Input strides", "((3, 1), (4, 1))");
@@ -187,7 +187,7 @@ static void gpu_only_traces_have_no_operation_column(void **state)
 	tl_table *t = kernel_summary_of(&f);
 	assert_string_equal(tl_table_column_name(t, 0), "Parent op category");
 	assert_string_equal(tl_table_column_name(t, 1), "Kernel name");
-	expect_text(t, 0, "Parent op category", "runtime"); /* fault 21: whatever the launch is called */
+	expect_text(t, 0, "Parent op category", "runtime"); /* [02-21]: whatever the launch is called */
 	tl_table_free(t);
 	t = short_summary_of(&f, kernels, 10, 1);
 	assert_int_equal(tl_table_rows(t), 1);

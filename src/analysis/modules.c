@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* GPU time by nn.Module (spec 01 section 6.4, with its fault M1 corrected): a module without GPU work takes 0. */
+/* GPU time by nn.Module (spec 01 section 6.4, with [01-M1] corrected): a module without GPU work takes 0. */
 #include "analysis/modules.h"
 
 #include <inttypes.h>

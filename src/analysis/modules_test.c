@@ -73,7 +73,7 @@ static void times_are_unions(void **state)
 	expect_module(m, 0, OUTER, SIZE_MAX, 3, 25 + 30.25 + 3, 3);
 	expect_module(m, 1, ATTENTION, 0, 1, 25, 20); /* 100-125; its own kernel 105-125 */
 	expect_module(m, 2, LINEAR, 1, 0, 10, 0);
-	expect_module(m, 3, DROPOUT, 0, 0, 0, 0); /* fault M1: no GPU work is no failure */
+	expect_module(m, 3, DROPOUT, 0, 0, 0, 0); /* [01-M1]: no GPU work is no failure */
 	expect_module(m, 4, MLP, 0, 0, 30.25, 0);
 	expect_module(m, 5, SECOND, SIZE_MAX, 0, 1, 0);
 	assert_null(tl_modules_get(m, 6));

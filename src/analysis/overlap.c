@@ -199,7 +199,7 @@ static int new_set(tl_analyzer *a, const struct tl_overlap_cache *c, name_set *o
 }
 
 /*
- * The names that were met. The same names in another order are the same key of a summary (fault 8 of spec 02): the
+ * The names that were met. The same names in another order are the same key of a summary [02-8]: the
  * order that came first stands for all of one set.
  */
 static int set_of_names(tl_analyzer *a, struct tl_overlap_cache *c, const name_set **out)

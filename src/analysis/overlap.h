@@ -2,7 +2,7 @@
 /**
  * @file overlap.h
  * What else the GPU does while it works for an operation (spec 02 section 1.4, spec 01 section 8.3). Overlaps are
- * looked up in the whole trace, always: never among the events that happen to be at hand (fault O1).
+ * looked up in the whole trace, always: never among the events that happen to be at hand [01-O1].
  */
 #ifndef TL_ANALYSIS_OVERLAP_H
 #define TL_ANALYSIS_OVERLAP_H
@@ -42,7 +42,7 @@ int tl__overlap_columns(tl_table *table, const tl_overlap *first, size_t stride,
 
 /**
  * Adds the overlap columns of a summary: the summarised details as `details_name`, their short form, and
- * overlap_pct_{stat} rounded to two decimals, here and nowhere before (fault O3).
+ * overlap_pct_{stat} rounded to two decimals, here and nowhere before [01-O3].
  */
 int tl__overlap_summary(tl_table *out, const char *details_name, const tl_groups *groups, const tl_table *table,
 			tl_error *err);

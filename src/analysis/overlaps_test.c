@@ -124,7 +124,7 @@ static void what_overlaps_nothing_is_empty(void **state)
 	fixture_close(&f);
 }
 
-/* Fault O2: kernels of one operation on two streams do not overlap each other, but others overlap them. */
+/* [01-O2]: kernels of one operation on two streams do not overlap each other, but others overlap them. */
 static void kernels_of_one_operation_do_not_overlap_each_other(void **state)
 {
 	(void)state;
@@ -264,7 +264,7 @@ static void unlinked_kernels_take_part_on_request(void **state)
 	}
 }
 
-/* Fault 8: the same two kernels, met in either order, are one row; another set is another one. */
+/* [02-8]: the same two kernels, met in either order, are one row; another set is another one. */
 static void sets_of_names_are_keys(void **state)
 {
 	(void)state;

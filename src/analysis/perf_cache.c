@@ -420,7 +420,7 @@ static bool is_annotated(const tl_analyzer *a, const char *name)
 	return false;
 }
 
-/* The iteration around an annotated operation, on its own thread; other annotations do not hide it (fault L5 of 01). */
+/* The iteration around an annotated operation, on its own thread; other annotations do not hide it [01-L5]. */
 static int step_annotation(tl_analyzer *a, struct tl_perf_cache *c, tl_row event, tl_str *out)
 {
 	*out = TL_STR_NONE;
@@ -671,7 +671,7 @@ int tl__perf_entry_texts(tl_analyzer *a, tl_perf_entry *entry)
 		tl__buf_puts(&text, r->params[i].name);
 		names[i] = text.failed ? TL_STR_FAIL : tl__intern(a->strings, text.v, text.n);
 		ok = names[i] != TL_STR_FAIL;
-		/* Rendered from the typed value, blank when absent (spec 02 fault 15). */
+		/* Rendered from the typed value, blank when absent [02-15]. */
 		if (ok && r->params[i].value.kind != TL_V_NONE) {
 			tl__buf_clear(&text);
 			tl__value_str(&text, &r->params[i].value);

@@ -116,7 +116,7 @@ static int build(tl_table *out, const tl_groups *groups, const tl_table *kernels
 static int summarize(tl_table **out, const tl_table *kernels, double total_us, tl_error *err)
 {
 	tl_groups groups = {0};
-	/* Kernels that lack a key are dropped (fault 16 of spec 02, "reference, for now"). */
+	/* Kernels that lack a key are dropped ([02-16], kept as in the reference). */
 	TL_TRY(tl__table_group(&groups, kernels, keys, N_KEYS, false, err));
 	tl_table *table = tl__table_new("short_kernels_summary", kernels->strings, groups.n);
 	int code = table ? build(table, &groups, kernels, total_us, err) : tl__nomem(err);

@@ -84,7 +84,7 @@ static void the_timeline_comes_in_two_parts(void **state)
 	expect_part(t, 0, "False", 40, 230); /* 1002..1232 with its own idle time */
 	expect_part(t, 8, "True", 20, 20);
 	tl_table_free(t);
-	expect_base(&f, 60, 230); /* the first part (fault 7) */
+	expect_base(&f, 60, 230); /* the first part [02-7] */
 	double threshold = 1000;
 	assert_int_equal(tl__gpu_timeline(&t, f.a, &threshold, &err), 0);
 	assert_int_equal(tl_table_rows(t), 18);

@@ -53,14 +53,14 @@ static int name_row(builder *b, const tl_unified_event *e, unified_row *row)
 		TL_TRY(tl__perf_model_at(b->a, e->forward, &model, NULL));
 		row->category = tl__interns(b->a->strings, model->bwd_category);
 	} else {
-		/* spec 02 fault 3: an event that launched nothing itself skips the kernel rule (reference, for now) */
+		/* [02-3]: an event that launched nothing itself skips the kernel rule (kept as in the reference) */
 		TL_TRY(tl__analyzer_direct_kernel(b->a, e->event, &kernel));
 		TL_TRY(tl__perf_category_at(b->a, e->event, row->name, kernel, &row->category));
 	}
 	return row->category == TL_STR_FAIL ? TL_ENOMEM : 0;
 }
 
-/* Stacks are only there on request: without one they would show in the kernel lists (fault 6 of spec 02). */
+/* Stacks are only there on request: without one they would show in the kernel lists [02-6]. */
 static int add_stacks(builder *b, const tl_row *gpu, const tl_kernel_range *kernels)
 {
 	for (size_t i = 0; i < kernels->count; i++) {
@@ -70,7 +70,7 @@ static int add_stacks(builder *b, const tl_row *gpu, const tl_kernel_range *kern
 	return 0;
 }
 
-/* An operation that its model declines or cannot read keeps its row and its kernel time (spec 02 fault 14). */
+/* An operation that its model declines or cannot read keeps its row and its kernel time [02-14]. */
 static int measure_row(builder *b, const tl_unified_event *e, unified_row *row)
 {
 	const tl_tree *t = b->a->tree;
@@ -94,7 +94,7 @@ static int measure_row(builder *b, const tl_unified_event *e, unified_row *row)
 	}
 	if (row->metrics.status == TL_PERF_OK)
 		TL_TRY(tl__perf_entry_texts(b->a, row->metrics.entry));
-	/* a synthetic row has the overlaps of all kernels of its operation (fault 19 of spec 02, reference, for now) */
+	/* a synthetic row has the overlaps of all kernels of its operation ([02-19], kept as in the reference) */
 	if (b->a->options.overlap)
 		TL_TRY(tl__analyzer_overlap(b->a, e->event, gpu, n, &row->overlap));
 	TL_TRY(tl__kernel_list_add(b->a, b->table, gpu, n, &row->kernels));

@@ -157,7 +157,7 @@ static void one_to_one(void **state)
 	done(&c);
 }
 
-/* The operations have no partner, only what is above them: its time goes to them as 30 to 10 (spec 04 F.27). */
+/* The operations have no partner, only what is above them: its time goes to them as 30 to 10 [04-27]. */
 static void shared_by_parts(void **state)
 {
 	(void)state;
@@ -206,7 +206,7 @@ static void no_time_at_all(void **state)
 	done(&c);
 }
 
-/* What only one of them has: a row without time of trace2, and a row below for what trace1 lacks (spec 04 F.28). */
+/* What only one of them has: a row without time of trace2, and a row below for what trace1 lacks [04-28]. */
 static void only_in_one(void **state)
 {
 	(void)state;

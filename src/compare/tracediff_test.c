@@ -84,7 +84,7 @@ static void test_stats(void **state)
 	diff_fixture_close(&f);
 }
 
-/* Spec 04 F.11: one more at the front shifts nothing. */
+/* [04-11]: one more at the front shifts nothing. */
 static void test_inserted_root(void **state)
 {
 	(void)state;
@@ -99,7 +99,7 @@ static void test_inserted_root(void **state)
 		    "└── C\n    └── hipLaunchKernel\n        └── c\n");
 }
 
-/* Spec 04 F.12: names, not places. One of the two is in another place. */
+/* [04-12]: names, not places. One of the two is in another place. */
 static void test_exchanged(void **state)
 {
 	(void)state;
@@ -232,7 +232,7 @@ static void test_siblings_at_random(void **state)
 	}
 }
 
-/* Spec 04 F.13: B is in both. */
+/* [04-13]: B is in both. */
 static void test_common_item(void **state)
 {
 	(void)state;
@@ -328,7 +328,7 @@ static void test_wrapper_with_host_child(void **state)
 	diff_fixture_close(&f);
 }
 
-/* Spec 04 F.19 to F.21: no GPU event is lost, whatever it hangs on. */
+/* [04-19 to 04-21]: no GPU event is lost, whatever it hangs on. */
 static void test_coverage(void **state)
 {
 	(void)state;

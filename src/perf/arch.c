@@ -84,7 +84,7 @@ static rate *find_rate(const tl_arch *arch, const char *spec)
 
 /*
  * Whether models can ask for a rate: "matrix_" or "vector_" and a precision, or the words that compiled Triton kernels
- * have for one (fault T3 of spec 03).
+ * have for one [03-T3].
  */
 static bool is_spec(const char *text)
 {

@@ -223,18 +223,18 @@ static const example examples[] = {
 	{"aiter::pa_decode_gluon", "[[64,64,64],[64,64,64],[1000,8,8,16,8]]", "[" BF "," BF "," FP8 "]",
 	 "[\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"128\"]",
 	 decode64, 134217728, 9502720, NULL},
-	/* fault 14: 64 requests of two tokens see the window twice but read it once */
+	/* [07-14]: 64 requests of two tokens see the window twice but read it once */
 	{"aiter::pa_decode_gluon", "[[128,64,64],[128,64,64],[1000,8,8,16,8]]", "[" BF "," BF "," FP8 "]", WINDOW,
 	 "step[DECODE bs=64 g_sq=128 g_sqsq=256 g_sqsk=262144 g_sk=131072]", 64. * 128 * 2 * 128 * 128,
 	 128. * (64 + 8) * 128 * 2 + (64. * 128 - 128) * 8 * 128, NULL},
 	/* the cache's dtype as its kernel noted it */
 	{"vllm::unified_attention_with_output", "[[32,64,64],[32,8,64]]", "[" BF "," BF "]", NULL, decode32, 902529024,
 	 56965120, "{\"attention_perf_meta\":{\"k_cache_dtype\":" FP8 "}}"},
-	/* fault 15: and where it is read from slots */
+	/* [07-15]: and where it is read from slots */
 	{"sglang_profiler::attention_paged_attention_ragged",
 	 "[[32,32,128],[1],[32,32,128],[1000,16,8,128],[1000,16,8,128]]", "[" BF ",\"unsigned char\"," BF "," FP8 "]",
 	 NULL, decode64, 2147483648, 269615104, NULL},
-	/* fault 16: values of 512 unless told otherwise */
+	/* [07-16]: values of 512 unless told otherwise */
 	{"sglang_profiler::tilelang_kernel_tilelang_sparse_fwd", "[[64,16,576],[1000,1,576]]", "[" BF "," BF "]", NULL,
 	 decode64, 4563402752, 287440896, NULL},
 	{"sglang_profiler::tilelang_kernel_tilelang_sparse_fwd", "[[64,16,576],[1000,1,576]]", "[" BF "," BF "]",

@@ -19,7 +19,7 @@ const char *tl__conv_output(tl_conv *c)
 {
 	c->y.rank = c->x.rank;
 	c->y.dim[0] = c->x.dim[0];
-	c->y.dim[1] = c->w.dim[c->transposed]; /* transposed with groups: reference value, fault C5 */
+	c->y.dim[1] = c->w.dim[c->transposed]; /* transposed with groups: reference value [03-C5] */
 	for (size_t i = 2; i < c->x.rank; i++) {
 		double n = (double)c->x.dim[i], k = (double)c->w.dim[i], s = (double)c->stride.dim[i - 2];
 		double p = (double)c->padding.dim[i - 2], d = (double)c->dilation.dim[i - 2], out;
@@ -60,14 +60,14 @@ double tl__conv_bytes(const tl_conv *c, double size_x, double size_w)
 	return (x + y + (c->bias ? (double)c->y.dim[1] : 0)) * size_x + w * size_w;
 }
 
-/* Both gradients: twice (x + out) and w; the bias part, out + C_out, is in elements: reference value, fault C4. */
+/* Both gradients: twice (x + out) and w; the bias part, out + C_out, is in elements: reference value [03-C4]. */
 double tl__conv_bytes_bwd(const tl_conv *c, double size_x, double size_w)
 {
 	double x = tl__shape_volume(&c->x, 0), w = tl__shape_volume(&c->w, 0), y = tl__shape_volume(&c->y, 0);
 	return ((y + x) * size_x + w * size_w) * 2 + (c->bias ? y + (double)c->y.dim[1] : 0);
 }
 
-/* Operands of two dtypes, which the reference refuses, count each with its own size (fault C8). */
+/* Operands of two dtypes, which the reference refuses, count each with its own size [03-C8]. */
 static tl_perf_cost bytes(const conv *c, bool backward)
 {
 	int sx = tl__dtype_bytes(c->types[0]), sw = tl__dtype_bytes(c->types[1]);
@@ -177,7 +177,7 @@ static int eval(conv *c, const char *why, bool backward, tl_arena *arena, tl_per
 	return why ? tl__perf_fail(out, why) : list(c, backward, arena, out);
 }
 
-/* aten::convolution. Bias only with exactly three slots: reference value, fault C1. */
+/* aten::convolution. Bias only with exactly three slots: reference value [03-C1]. */
 int tl__model_conv(const tl_perf_input *in, tl_arena *arena, tl_perf_result *out)
 {
 	conv c;
@@ -191,7 +191,7 @@ int tl__model_conv(const tl_perf_input *in, tl_arena *arena, tl_perf_result *out
 
 /*
  * aten::convolution_backward. Bias from the shape of slot 3, where real events have none, and listed as [] then:
- * reference values, fault C2; the output mask is ignored (C3).
+ * reference values [03-C2]; the output mask is ignored [03-C3].
  */
 int tl__model_conv_bwd(const tl_perf_input *in, tl_arena *arena, tl_perf_result *out)
 {
@@ -206,7 +206,7 @@ int tl__model_conv_bwd(const tl_perf_input *in, tl_arena *arena, tl_perf_result 
 
 /*
  * ConvBias_, ConvBiasReLU_: stride read at slot 3 and padding at 4 (reference values). The published functions have
- * them the other way round; where that makes the stride 0, their order counts (fault C6).
+ * them the other way round; where that makes the stride 0, their order counts [03-C6].
  */
 static int read_fused(conv *c, const char **why, const tl_perf_input *in, tl_arena *arena)
 {
@@ -242,7 +242,7 @@ int tl__model_conv_fused(const tl_perf_input *in, tl_arena *arena, tl_perf_resul
 	return eval(&c, why, false, arena, out);
 }
 
-/* ConvBias_Backward, ConvBiasReLU_Backward: everything from the linked forward event (fault C7). */
+/* ConvBias_Backward, ConvBiasReLU_Backward: everything from the linked forward event [03-C7]. */
 int tl__model_conv_fused_bwd(const tl_perf_input *in, tl_arena *arena, tl_perf_result *out)
 {
 	conv c;

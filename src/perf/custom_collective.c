@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Collectives that serving frameworks write themselves, over memory that their peers can see. Bytes are those of this
- * GPU's own memory; the link is not modelled. They count as vector work in the tensor's dtype (fault 22 of the
- * extensions: the reference gives no compute spec).
+ * GPU's own memory; the link is not modelled. They count as vector work in the tensor's dtype ([07-22]: the reference
+ * gives no compute spec).
  */
 #include <math.h>
 

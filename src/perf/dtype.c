@@ -13,7 +13,7 @@ typedef struct dtype {
 } dtype;
 
 /*
- * The reference's two tables in one, completed where it knows nothing (faults E9, G14). Not
+ * The reference's two tables in one, completed where it knows nothing [03-E9, 03-G14]. Not
  * completed: "bool" keeps no size, because right answers in circulation leave Data Moved of masks
  * empty; "unsigned char" counts as fp8, the reference's value.
  */

@@ -18,7 +18,7 @@ double tl__binary_bytes(double n1, double size1, double n2, double size2, double
 
 static const char no_input[] = "shape and dtype of the input are needed";
 
-/* Lists op_shape, dtype_in_out and the strides (which may be missing: fault E10). */
+/* Lists op_shape, dtype_in_out and the strides (which may be missing: [03-E10]). */
 static int list_unary(const tl_shape *shape, const char *type_in, const char *type_out, const tl_value *stride_in,
 		      const tl_value *stride_out, tl_arena *arena, tl_perf_result *out)
 {
@@ -34,7 +34,7 @@ static int list_unary(const tl_shape *shape, const char *type_in, const char *ty
 
 /*
  * Unary: n FLOPs, n in + n out bytes. copy_ names its destination "in" and is counted at the destination's
- * size, and a tensor exponent of pow passes for the output: reference values, faults E5 and E4.
+ * size, and a tensor exponent of pow passes for the output: reference values [03-E5 and 03-E4].
  */
 int tl__model_unary(const tl_perf_input *in, tl_arena *arena, tl_perf_result *out)
 {
@@ -100,7 +100,7 @@ int tl__model_replication_pad(const tl_perf_input *in, tl_arena *arena, tl_perf_
 	return resized(&from, &to, &literal, in, arena, out);
 }
 
-/* Sizes from scale factors, which the reference cannot read (fault E8): floor(in * scale), as PyTorch rounds. */
+/* Sizes from scale factors, which the reference cannot read [03-E8]: floor(in * scale), as PyTorch rounds. */
 static int scaled_sizes(tl_shape *to, bool *found, const tl_perf_input *in, tl_arena *arena)
 {
 	tl_value scales;
@@ -174,7 +174,7 @@ double tl__mxfp4_dual_bytes(double m, double n, double size)
 
 /*
  * quantize_mxfp4_dual: a matrix quantised along rows and along columns. Leading dimensions are flattened (the reference
- * takes matrices only: fault E12).
+ * takes matrices only: [03-E12]).
  */
 int tl__model_quantize_mxfp4(const tl_perf_input *in, tl_arena *arena, tl_perf_result *out)
 {
@@ -226,7 +226,7 @@ static int binary(const tl_perf_input *in, bool output, tl_arena *arena, tl_perf
 	out->precision = tl__dtype_precision(types[0]);
 
 	int size1 = tl__dtype_bytes(types[0]), size2 = tl__dtype_bytes(types[1]);
-	/* a scalar tensor first gives the output its size: reference value, fault E6 */
+	/* a scalar tensor first gives the output its size: reference value [03-E6] */
 	int size_out = types[2] ? tl__dtype_bytes(types[2]) : a.rank && b.rank && size2 > size1 ? size2 : size1;
 	double n_out = tl__shape_volume(&broadcast, 0);
 	out->flops = tl__cost_int(n_out);
@@ -242,7 +242,7 @@ int tl__model_binary(const tl_perf_input *in, tl_arena *arena, tl_perf_result *o
 	return binary(in, tl__arg_given(in->dims, 2), arena, out);
 }
 
-/* LigerSiLUMulFunction: silu(a) * b, one FLOP an element (reference value, fault E7). */
+/* LigerSiLUMulFunction: silu(a) * b, one FLOP an element (reference value [03-E7]). */
 int tl__model_silu_mul(const tl_perf_input *in, tl_arena *arena, tl_perf_result *out)
 {
 	return binary(in, false, arena, out);

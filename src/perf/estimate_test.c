@@ -199,7 +199,7 @@ static const call calls[] = {
 	 "bias affine training shape channels dtype dtype_out grad_input", true, true},
 };
 
-/* Where we say something else: causal attention over unequal lengths, which the reference refuses (fault A4). */
+/* Where we say something else: causal attention over unequal lengths, which the reference refuses [03-A4]. */
 enum { CAUSAL_UNEQUAL = 918 };
 /* Twelve heads of queries for five of keys, which the reference counts although no such attention exists. */
 enum { UNEVEN_HEADS = 919 };

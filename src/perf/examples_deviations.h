@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
+/**
+ * @file examples_deviations.h
  * Included by examples_test.c: where we differ from the reference, by number of the example and fault of the
- * reference. The values follow from the fault's correction by arithmetic:
+ * reference (A1 is [03-A1]). The values follow from the fault's correction by arithmetic:
  * A1: published slots: dropout 9, causal 11
  * A12: missing dropout is 0, missing strides are None
  * A2: q, k, v in slots 1, 2, 3

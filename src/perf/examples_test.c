@@ -209,7 +209,7 @@ static void check_map(int id, const tl_value *line)
 	      tl__perf_category(op, strlen(op), NULL));
 	const tl_perf_model *model = tl__perf_model_exact(op, strlen(op));
 	if (!strcmp(module, "category_only"))
-		return; /* fault 21 of the extensions: one of them has a model all the same */
+		return; /* [07-21]: one of them has a model all the same */
 	assert_non_null(model);
 	check(id, op, "category", tl__value_text(tl__value_get(line, "category")), model->category);
 	check(id, op, "bwd_category", or_none(tl__value_text(tl__value_get(line, "bwd_category"))),

@@ -28,7 +28,7 @@ double tl__gemm_flops(double m, double n, double k, bool bias)
 	return 2 * m * n * k + (bias ? m * n : 0);
 }
 
-/* bytes = M K a + K N b + M N out, plus N bias (the bias as a vector: reference value, fault G8). */
+/* bytes = M K a + K N b + M N out, plus N bias (the bias as a vector: reference value [03-G8]). */
 double tl__gemm_bytes(double m, double n, double k, double a, double b, double out, double bias)
 {
 	return m * k * a + k * n * b + m * n * out + n * bias;
@@ -47,7 +47,7 @@ double tl__gemm_flops_bwd(double m, double n, double k, bool bias)
 	return tl__gemm_flops(m, k, n, false) + tl__gemm_flops(n, k, m, false) + (bias ? m * n : 0);
 }
 
-/* Both products read and write their operands; the bias' gradient reads dY and writes N elements (fault G9). */
+/* Both products read and write their operands; the bias' gradient reads dY and writes N elements [03-G9]. */
 double tl__gemm_bytes_bwd(double m, double n, double k, double a, double b, double out, bool bias)
 {
 	return 2 * (m * k * a + k * n * b + m * n * out) + (bias ? (m * n + n) * out : 0);
@@ -129,7 +129,7 @@ static bool two_operands(gemm *g, const tl_perf_input *in, size_t first)
 	g->stride_b = first + 1;
 	g->types[0] = tl__arg_text(in->types, first);
 	g->types[1] = tl__arg_text(in->types, first + 1);
-	/* the first dtype for everything: reference value, fault G10 */
+	/* the first dtype for everything: reference value [03-G10] */
 	one_size(g, tl__dtype_bytes(g->types[0]));
 	return true;
 }
@@ -154,8 +154,8 @@ int tl__model_addmm(const tl_perf_input *in, tl_arena *arena, tl_perf_result *ou
 }
 
 /*
- * aten::_scaled_mm and relatives: 2 M N K. Bias only with exactly three slots (reference value, fault G1);
- * output of 2 bytes for 1-byte inputs (G2); B of int8_linear_matmul read as [K,N] (G3).
+ * aten::_scaled_mm and relatives: 2 M N K. Bias only with exactly three slots (reference value [03-G1]);
+ * output of 2 bytes for 1-byte inputs [03-G2]; B of int8_linear_matmul read as [K,N] [03-G3].
  */
 int tl__model_scaled_mm(const tl_perf_input *in, tl_arena *arena, tl_perf_result *out)
 {
@@ -200,7 +200,7 @@ int tl__model_baddbmm(const tl_perf_input *in, tl_arena *arena, tl_perf_result *
 
 /*
  * vllm::gemm_with_dynamic_quant: A[M,K], B[N,K], the first two arguments of two dimensions. The packed weight
- * counts as N K elements of the activation's dtype (reference value, fault G4).
+ * counts as N K elements of the activation's dtype (reference value [03-G4]).
  */
 int tl__model_vllm_dynamic_quant(const tl_perf_input *in, tl_arena *arena, tl_perf_result *out)
 {
@@ -226,7 +226,7 @@ int tl__model_vllm_dynamic_quant(const tl_perf_input *in, tl_arena *arena, tl_pe
 
 /*
  * tex_ts::te_gemm_ts: A in slot 0, B in slot 5, their transposes in 4 and 9, D in 10, bias in 14. The bias is taken
- * from the (always empty) text of its slot and its dtype from the workspace's slot 18: reference value, fault G5;
+ * from the (always empty) text of its slot and its dtype from the workspace's slot 18: reference value [03-G5];
  * where that dtype is unknown the bias tensor's own is used.
  */
 int tl__model_te_gemm(const tl_perf_input *in, tl_arena *arena, tl_perf_result *out)
@@ -254,8 +254,8 @@ int tl__model_te_gemm(const tl_perf_input *in, tl_arena *arena, tl_perf_result *
 }
 
 /*
- * GEMMs of Transformer Engine modules: 2 M N K; output of 2 bytes whatever the module's dtype (reference value, fault
- * G6). Operands of two dtypes, which the reference refuses, count each with its own size.
+ * GEMMs of Transformer Engine modules: 2 M N K; output of 2 bytes whatever the module's dtype (reference value
+ * [03-G6]). Operands of two dtypes, which the reference refuses, count each with its own size.
  */
 int tl__model_te_pseudo(const tl_perf_input *in, tl_arena *arena, tl_perf_result *out)
 {

@@ -58,7 +58,7 @@ static bool nvjet_flags(tl_gemm_kernel *out, const char *token, size_t n)
 
 /*
  * "nvjet_tst_192x192_64x4_1x2_h_bz_coopB_TNT": flags in the last token. Where that is a single letter the
- * reference crashes (fault G7): then the last token made of two or more N and T counts, if there is one.
+ * reference crashes [03-G7]: then the last token made of two or more N and T counts, if there is one.
  */
 static bool nvjet(tl_gemm_kernel *out, const char *name)
 {

@@ -68,7 +68,7 @@ typedef struct grouped {
 	int bytes_in, bytes_out;
 } grouped;
 
-/* The output dtype is the second argument's: reference value, fault G12. */
+/* The output dtype is the second argument's: reference value [03-G12]. */
 static void sizes(grouped *out, const tl_perf_input *in)
 {
 	out->bytes_in = tl__arg_bytes(in->types, 0);
@@ -185,8 +185,8 @@ static int variable_k(const pairs *a, const pairs *b, const tl_perf_input *in, t
 }
 
 /*
- * Grouped GEMM with its own K in each group. [M,K] with [M,N] is charged as one product M K N: reference value, fault
- * G11 (it is a weight gradient).
+ * Grouped GEMM with its own K in each group. [M,K] with [M,N] is charged as one product M K N: reference value [03-G11]
+ * (it is a weight gradient).
  */
 int tl__model_grouped_gemm_variable_k(const tl_perf_input *in, tl_arena *arena, tl_perf_result *out)
 {

@@ -362,8 +362,7 @@ static bool has_word(const char *name, const char *word)
 
 /*
  * Triton's matmul_ogs: tokens [M, K], router's scores [M, E]. Nothing tells the inner size: it is taken to be that of
- * the tokens (fault 6 of the extensions). The weights' dtype is in the kernel's name, else it is the tokens' (fault
- * 20).
+ * the tokens [07-6]. The weights' dtype is in the kernel's name, else it is the tokens' [07-20].
  */
 static const char *read_triton(moe *m, const tl_perf_input *in)
 {

@@ -49,7 +49,7 @@ static const example examples[] = {
 	 142.93016346657365 * 1048576, "matrix_fp4"},
 	{up, "[[8192,3072],[8192,32],[],[]]", bf16s, NULL, gated4, "_matmul_ogs_x_mxfp4", 1236950581248,
 	 528.0 * 1048576, "matrix_fp4"},
-	/* fault 20: weights of a dtype that nobody tells are as wide as tokens */
+	/* [07-20]: weights of a dtype that nobody tells are as wide as tokens */
 	{up, "[[8192,3072],[8192,32],[],[]]", bf16s, NULL, gated4, "_matmul_ogs_NNT_bf16xbf16xbf16", 1236950581248,
 	 8192. * 3072 * 2 + 32. * 2 * 3072 * 3072 * 2 + 8192. * 3072 * 4 * 2, "matrix_bf16"},
 	{"aiter::moe_cktile2stages_gemm1_ck", "[[32,4096],[128,3072,2048],[32,8,1536]]", "[" BF "," FP4 "," BF "]",
@@ -58,7 +58,7 @@ static const example examples[] = {
 	 NULL, NULL, 3221225472, 352649851.469805, "matrix_bf16"},
 	{"aiter::ck_moe_stage1", "[[32,4096],[128,3072,4096],[128,4096,1536],[],[],[],[32,8,1536]]",
 	 "[" FP8 "," FP8 "," FP8 "]", NULL, NULL, NULL, 6442450944, 1406929389.87922, "matrix_fp8"},
-	/* fault 18: two 4-bit values in a byte, as the shapes tell, whatever the dtype is called */
+	/* [07-18]: two 4-bit values in a byte, as the shapes tell, whatever the dtype is called */
 	{"aiter::ck_moe_stage1", "[[32,4096],[128,3072,2048],[128,4096,768],[],[],[],[32,8,1536]]",
 	 "[" BF ",\"unsigned char\",\"unsigned char\"]", NULL, NULL, NULL, 6442450944, 704251126.93961, "matrix_bf16"},
 	{"aiter::ck_moe_stage2", "[[32,8,768],[128,3072,2048],[128,4096,768],[]]", "[" FP8 "," FP8 "," FP4 ",\"\"]",

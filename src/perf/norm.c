@@ -15,7 +15,7 @@ typedef struct norm {
 	tl_value mask; /* list of bool; TL_V_NONE for forward */
 } norm;
 
-/* ---- the reference's formulas (values: faults N3 to N8, N11) ---- */
+/* ---- the reference's formulas (values: [03-N3 to 03-N8, 03-N11]) ---- */
 
 /* FLOPs = 3 Ch + (3 E when training) + 3 Ch + 2 E. */
 double tl__norm_flops(const tl_norm *n)
@@ -76,7 +76,7 @@ double tl__rms_flops_bwd(const tl_norm *n)
 	return flops;
 }
 
-/* E out + 2 E in + (2 Ch when affine) bytes (reference value, fault N8). */
+/* E out + 2 E in + (2 Ch when affine) bytes (reference value [03-N8]). */
 double tl__rms_bytes_bwd(const tl_norm *n, double in, double out)
 {
 	return n->elements * out + 2 * n->elements * in + (n->affine ? 2 * n->channels * in : 0);
@@ -116,7 +116,7 @@ static const char *read_input(norm *n, const tl_perf_input *in, size_t slot)
 	n->type = tl__arg_text(in->types, slot);
 	if (!tl__arg_shape(&n->shape, in->dims, slot) || !n->type)
 		return no_input;
-	n->stride = tl__value_at(in->strides, slot); /* may be missing: fault E10 */
+	n->stride = tl__value_at(in->strides, slot); /* may be missing: [03-E10] */
 	n->s.elements = tl__shape_volume(&n->shape, 0);
 	return NULL;
 }
@@ -204,7 +204,7 @@ static int forward(const norm *n, const char *why, tl_arena *arena, tl_perf_resu
 	TL_TRY(list(n, arena, out));
 	int size = tl__dtype_bytes(n->type);
 	out->flops = cost(n, tl__norm_flops(&n->s));
-	/* an unknown dtype makes the reference fail: fault N10 */
+	/* an unknown dtype makes the reference fail: [03-N10] */
 	out->bytes = size ? cost(n, tl__norm_bytes(&n->s, size, size)) : tl__cost_unknown();
 	return 0;
 }
@@ -221,7 +221,7 @@ static int backward(const norm *n, const char *why, tl_arena *arena, tl_perf_res
 	return 0;
 }
 
-/* Training flag: the text is not empty, so that "False" counts as true (reference value, fault N1). */
+/* Training flag: the text is not empty, so that "False" counts as true (reference value [03-N1]). */
 static const char *training_flag(norm *n, const tl_perf_input *in, size_t slot)
 {
 	const tl_value *v = tl__value_at(in->concrete, slot);
@@ -233,7 +233,7 @@ static const char *training_flag(norm *n, const tl_perf_input *in, size_t slot)
 
 /* ---- models ---- */
 
-/* Batch and instance norm: weight looked for in slot 2 (N2, N11), always a bias. */
+/* Batch and instance norm: weight looked for in slot 2 [03-N2, 03-N11], always a bias. */
 int tl__model_batch_norm(const tl_perf_input *in, tl_arena *arena, tl_perf_result *out)
 {
 	norm n;
@@ -286,7 +286,7 @@ int tl__model_rms_norm(const tl_perf_input *in, tl_arena *arena, tl_perf_result 
 	return 0;
 }
 
-/* aten::{,native_}batch_norm_backward: mask from the shape of grad_out (reference value, fault N9). */
+/* aten::{,native_}batch_norm_backward: mask from the shape of grad_out (reference value [03-N9]). */
 int tl__model_batch_norm_bwd(const tl_perf_input *in, tl_arena *arena, tl_perf_result *out)
 {
 	norm n;
@@ -299,7 +299,7 @@ int tl__model_batch_norm_bwd(const tl_perf_input *in, tl_arena *arena, tl_perf_r
 	return backward(&n, why, arena, out);
 }
 
-/* aten::{miopen,cudnn}_batch_norm_backward: counted as evaluation (reference value, fault N6). */
+/* aten::{miopen,cudnn}_batch_norm_backward: counted as evaluation (reference value [03-N6]). */
 int tl__model_batch_norm_bwd_vendor(const tl_perf_input *in, tl_arena *arena, tl_perf_result *out)
 {
 	norm n;
@@ -328,7 +328,7 @@ int tl__model_layer_norm_bwd(const tl_perf_input *in, tl_arena *arena, tl_perf_r
 	return backward(&n, why, arena, out);
 }
 
-/* Group norm backward: channels are divided by the groups of slot 8 (reference value, fault N3). */
+/* Group norm backward: channels are divided by the groups of slot 8 (reference value [03-N3]). */
 int tl__model_group_norm_bwd(const tl_perf_input *in, tl_arena *arena, tl_perf_result *out)
 {
 	norm n;

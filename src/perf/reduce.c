@@ -26,7 +26,7 @@ static bool all_ints(const tl_value *v)
 
 /*
  * Elements of the output. Dimensions are taken from real numbers and lists only; those of traces are texts, so
- * that in practice everything is reduced to one element: reference value, fault E1.
+ * that in practice everything is reduced to one element: reference value [03-E1].
  */
 static bool output_count(int64_t *out, const tl_shape *shape, const tl_value *concrete)
 {

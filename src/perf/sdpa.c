@@ -11,7 +11,7 @@
 
 /*
  * Pairs of query and key that a causal mask leaves, of unequal lengths: aligned at the bottom right, so that
- * the last query sees every key. The reference refuses these (fault A4); for equal lengths it takes half of
+ * the last query sees every key. The reference refuses these [03-A4]; for equal lengths it takes half of
  * all pairs.
  */
 static double causal_pairs(double n_q, double n_kv)
@@ -31,7 +31,7 @@ double tl__sdpa_flops(const tl_sdpa *a, double batch, double n_q, double n_kv)
 /*
  * FLOPs of the backward: with P = 2 B H_Q N_Q N_KV and r = H_Q / H_KV - 1:
  * [P d_qk when flash] + (P d_v + B N_KV d_v r) + P d_v + P d_qk + (P d_qk + B N_KV d_qk r), half of it when
- * causal. That the r terms are halved, too, is the reference's value (fault A5).
+ * causal. That the r terms are halved, too, is the reference's value [03-A5].
  */
 double tl__sdpa_flops_bwd(const tl_sdpa *a, double batch, double n_q, double n_kv)
 {
@@ -46,7 +46,7 @@ double tl__sdpa_flops_bwd(const tl_sdpa *a, double batch, double n_q, double n_k
 	return a->causal && !exact ? sum / 2 : sum;
 }
 
-/* bytes = size (B N_Q H_Q d_qk + B N_KV H_KV (d_qk + d_v) + B N_Q H_Q d_v); size is 2 by default (fault A3). */
+/* bytes = size (B N_Q H_Q d_qk + B N_KV H_KV (d_qk + d_v) + B N_Q H_Q d_v); size is 2 by default [03-A3]. */
 double tl__sdpa_bytes(const tl_sdpa *a, double size)
 {
 	double b = (double)a->batch, q = b * (double)a->n_q * (double)a->h_q,
@@ -54,7 +54,7 @@ double tl__sdpa_bytes(const tl_sdpa *a, double size)
 	return (q * (double)a->d_qk + kv * (double)(a->d_qk + a->d_v) + q * (double)a->d_v) * size;
 }
 
-/* Reads q, k, v, dO, writes dQ, dK, dV; O and the log-sum-exp are not counted (fault A9). */
+/* Reads q, k, v, dO, writes dQ, dK, dV; O and the log-sum-exp are not counted [03-A9]. */
 double tl__sdpa_bytes_bwd(const tl_sdpa *a, double size)
 {
 	double b = (double)a->batch, q = b * (double)a->n_q * (double)a->h_q,
@@ -112,7 +112,7 @@ static void list_sizes(const tl_sdpa *a, tl_perf_result *out)
 
 static int list_strides(const tl_perf_input *in, size_t slot, tl_arena *arena, tl_perf_result *out)
 {
-	/* strides may be missing: nothing depends on them (faults A12, E10) */
+	/* strides may be missing: nothing depends on them [03-A12, 03-E10] */
 	TL_TRY(tl__param_tuple(out, arena, "q_stride", tl__value_at(in->strides, slot)));
 	TL_TRY(tl__param_tuple(out, arena, "k_stride", tl__value_at(in->strides, slot + 1)));
 	return tl__param_tuple(out, arena, "v_stride", tl__value_at(in->strides, slot + 2));
@@ -171,7 +171,7 @@ static int eval_dense(const dense *d, const tl_perf_input *in, tl_arena *arena, 
 	if (d->types)
 		TL_TRY(list_types(in, arena, out));
 	else
-		out->precision = tl__arg_precision(in->types, d->q); /* empty in the reference: fault A6 */
+		out->precision = tl__arg_precision(in->types, d->q); /* empty in the reference: [03-A6] */
 	plain_costs(&a, d->backward, out);
 	return 0;
 }
@@ -199,7 +199,7 @@ int tl__model_aiter_fwd(const tl_perf_input *in, tl_arena *arena, tl_perf_result
 
 /*
  * aiter::_flash_attn_backward: dout, q, k, v. The reference takes dout, q, k for q, k, v, which gives the same
- * values wherever it does not fail (fault A2).
+ * values wherever it does not fail [03-A2].
  */
 int tl__model_aiter_bwd(const tl_perf_input *in, tl_arena *arena, tl_perf_result *out)
 {
@@ -261,7 +261,7 @@ int tl__model_evoformer(const tl_perf_input *in, tl_arena *arena, tl_perf_result
 
 /* ---- flash_attn: dropout and causal are literals, strides are listed ---- */
 
-/* Dropout of an operation: 0 where it is empty (fault A12); false when it is no number. */
+/* Dropout of an operation: 0 where it is empty [03-A12]; false when it is no number. */
 static bool read_dropout(double *out, const tl_value *concrete, size_t slot)
 {
 	const tl_value *v = tl__value_at(concrete, slot);
@@ -309,7 +309,7 @@ int tl__model_flash_fwd(const tl_perf_input *in, tl_arena *arena, tl_perf_result
 
 /*
  * flash_attn::_flash_attn_backward: q, k, v in slots 1 to 3. Dropout is read at 8 and causal at 10, where the published
- * operation has them at 9 and 11 and the softmax scale at 10: reference values, fault A1. With unequal lengths that
+ * operation has them at 9 and 11 and the softmax scale at 10: reference values [03-A1]. With unequal lengths that
  * scale makes the reference fail; then the published places count.
  */
 int tl__model_flash_bwd(const tl_perf_input *in, tl_arena *arena, tl_perf_result *out)
@@ -343,7 +343,7 @@ int tl__model_flash_bwd(const tl_perf_input *in, tl_arena *arena, tl_perf_result
 
 /*
  * Lower bound: one sequence of the greatest length, the rest of the tokens spread evenly over the others.
- * With a single key sequence nothing is left for the others (the reference divides by zero: fault A7).
+ * With a single key sequence nothing is left for the others (the reference divides by zero: [03-A7]).
  */
 double tl__sdpa_packed_flops(const tl_sdpa_packed *p, tl_sdpa_flops f)
 {
@@ -393,7 +393,7 @@ static int eval_packed(const tl_perf_input *in, size_t slot, size_t lengths, siz
 	p.a.causal = tl__truth(&causal);
 	TL_TRY(list_flash(&p.a, in, slot, dropout, causal, arena, out));
 	list_packed(&p, out);
-	/* the forward's flops_bwd takes all tokens for one sequence: reference value, fault A7 */
+	/* the forward's flops_bwd takes all tokens for one sequence: reference value [03-A7] */
 	plain_costs(&p.a, backward, out);
 	out->flops = tl__cost_float(tl__sdpa_packed_flops(&p, backward ? tl__sdpa_flops_bwd : tl__sdpa_flops));
 	return 0;

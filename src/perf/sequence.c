@@ -15,7 +15,7 @@ static bool tensor(tl_shape *out, const tl_perf_input *in, size_t slot, size_t r
 	return tl__arg_shape(out, in->dims, slot) && out->rank >= rank;
 }
 
-/* Tokens times hidden size, one direction (reference value, fault O5). */
+/* Tokens times hidden size, one direction (reference value [03-O5]). */
 double tl__moe_comm_bytes(double tokens, double hidden, double size)
 {
 	return tokens * hidden * size;
@@ -67,7 +67,7 @@ int tl__model_causal_conv1d(const tl_perf_input *in, tl_arena *arena, tl_perf_re
 	double b = (double)x.dim[0], c = (double)x.dim[1], length = (double)x.dim[2], k = (double)w.dim[1];
 	out->flops = tl__cost_int(tl__causal_conv1d_flops(b, c, length, k));
 	out->bytes = tl__cost_int(tl__causal_conv1d_bytes(b, c, length, k, bias, size_or(in->types, 0, 2)));
-	out->maf = "matrix"; /* reference value, fault O3 */
+	out->maf = "matrix"; /* reference value [03-O3] */
 	out->precision = tl__arg_precision(in->types, 0);
 	return 0;
 }
@@ -77,7 +77,7 @@ double tl__rope_flops(double n)
 	return 3 * n;
 }
 
-/* The table is not counted (reference value, fault O2). */
+/* The table is not counted (reference value [03-O2]). */
 double tl__rope_bytes(double n, double size)
 {
 	return 2 * n * size;
@@ -85,7 +85,7 @@ double tl__rope_bytes(double n, double size)
 
 /*
  * FusedRoPEFunc: 3 n FLOPs, 2 n elements. Packed input of fewer dimensions,
- * on which the reference fails (fault O2), has batch 1: (tokens, heads, d) or (tokens, d).
+ * on which the reference fails [03-O2], has batch 1: (tokens, heads, d) or (tokens, d).
  */
 int tl__model_rope(const tl_perf_input *in, tl_arena *arena, tl_perf_result *out)
 {
@@ -121,7 +121,7 @@ double tl__cross_entropy_bytes(double logits, double rows, double size)
 
 /*
  * CrossEntropyFunction: 5 FLOPs a logit of `batch` rows; logits, targets of 8 bytes and losses of 4. The batch is the
- * first dimension alone: reference value, fault O1.
+ * first dimension alone: reference value [03-O1].
  */
 int tl__model_cross_entropy(const tl_perf_input *in, tl_arena *arena, tl_perf_result *out)
 {
@@ -190,7 +190,7 @@ static const char *read_mamba(tl_mamba *m, const tl_perf_input *in)
 	return NULL;
 }
 
-/* MambaSplitConv1dScanCombinedFn. The backward counts the same: reference value, fault O4. */
+/* MambaSplitConv1dScanCombinedFn. The backward counts the same: reference value [03-O4]. */
 int tl__model_mamba(const tl_perf_input *in, tl_arena *arena, tl_perf_result *out)
 {
 	tl_mamba m;

@@ -10,7 +10,7 @@ static const char no_shapes[] = "shapes of queries and keys are needed";
 
 /* ---- formulas ---- */
 
-/* A sum over keys, cut to the window of each of `queries`: an upper bound (fault 14 of the extensions). */
+/* A sum over keys, cut to the window of each of `queries`: an upper bound [07-14]. */
 static double capped(const tl_serving_sums *s, double sum, double queries)
 {
 	double most = queries * s->window;
@@ -26,7 +26,7 @@ double tl__serving_flops(const tl_serving_sums *s, double h_q, double d_qk, doub
 /*
  * bytes = (c_sq + g_sq) (H_Q + H_KV) (d_qk + d_v) q + ((c_sk - c_sq) + (g_sk - g_sq)) H_KV (d_qk + d_v) kv.
  * A window cuts what a token of a generation request multiplies with and what a request reads: tokens that are guessed
- * ahead share the keys of their request (fault 14: the reference charges them anew).
+ * ahead share the keys of their request ([07-14]: the reference charges them anew).
  */
 double tl__serving_bytes(const tl_serving_sums *s, double h_q, double h_kv, double d_qk, double d_v, double size_q,
 			 double size_kv)
@@ -156,7 +156,7 @@ static const char *read_plain(tl_serving *s, const tl_perf_input *in)
 
 /*
  * vllm::unified_attention_with_output, aiter::mha_varlen_fwd, pseudo_mla_decode_fwd: values as wide as keys (of latent
- * attention too, where both are one: fault 15 of the extensions, the reference's value).
+ * attention too, where both are one: [07-15], the reference's value).
  */
 int tl__model_serving_attention(const tl_perf_input *in, tl_arena *arena, tl_perf_result *out)
 {
@@ -178,7 +178,7 @@ int tl__model_serving_attention_v(const tl_perf_input *in, tl_arena *arena, tl_p
 	return tl__serving_finish(&s, arena, out);
 }
 
-/* SGLang's sparse MLA: size of values in Concrete Inputs 4, else 512 (fault 16: the reference looks elsewhere). */
+/* SGLang's sparse MLA: size of values in Concrete Inputs 4, else 512 ([07-16]: the reference looks elsewhere). */
 int tl__model_tilelang_sparse(const tl_perf_input *in, tl_arena *arena, tl_perf_result *out)
 {
 	tl_serving s;
@@ -192,7 +192,7 @@ int tl__model_tilelang_sparse(const tl_perf_input *in, tl_arena *arena, tl_perf_
 
 /*
  * SGLang's paged attention: queries in slot 2, caches of keys and values in 3 and 4. The cache's dtype is listed where
- * it is not the queries' (fault 15: the reference charges it at theirs).
+ * it is not the queries' ([07-15]: the reference charges it at theirs).
  */
 int tl__model_paged_ragged(const tl_perf_input *in, tl_arena *arena, tl_perf_result *out)
 {

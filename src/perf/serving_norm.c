@@ -100,8 +100,8 @@ int tl__model_rmsnorm_dynamicquant(const tl_perf_input *in, tl_arena *arena, tl_
 }
 
 /*
- * Quantisation by groups, the group's size in a Concrete Inputs slot; without one a row is a group (fault 22 of the
- * extensions: the reference fails for some). `streams` of n elements are read or written at the input's size.
+ * Quantisation by groups, the group's size in a Concrete Inputs slot; without one a row is a group ([07-22]: the
+ * reference fails for some). `streams` of n elements are read or written at the input's size.
  */
 static int grouped(const tl_perf_input *in, size_t input, size_t weight, size_t group, double streams, double more,
 		   tl_arena *arena, tl_perf_result *out)

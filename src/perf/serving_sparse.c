@@ -130,7 +130,7 @@ int tl__model_sparse_prefill(const tl_perf_input *in, tl_arena *arena, tl_perf_r
 
 /*
  * vllm::gdn_attention_core: queries, keys and values in one row of D [T, D], gates [T, H_V], state [.., H_V, d_v].
- * Two value heads share a key head (fault 17 of the extensions), so d_k follows from D. FLOPs 7 T H_V d_v d_k; bytes
+ * Two value heads share a key head [07-17], so d_k follows from D. FLOPs 7 T H_V d_v d_k; bytes
  * T H_V (d_k + 2 d_v + 2) elements.
  */
 int tl__model_gated_delta(const tl_perf_input *in, tl_arena *arena, tl_perf_result *out)

@@ -69,7 +69,7 @@ size_t tl__triton_ops(tl_triton_op *out, size_t room, const char *kernel)
 	return count;
 }
 
-/* FLOPs an element; operations that are not listed cost nothing (reference value, fault T4). */
+/* FLOPs an element; operations that are not listed cost nothing (reference value [03-T4]). */
 int tl__triton_op_cost(const char *name, size_t n)
 {
 	static const struct {
@@ -89,7 +89,7 @@ int tl__triton_op_cost(const char *name, size_t n)
 
 /* ---- the model ---- */
 
-/* Sizes as the reference looks them up: by names that traces use only in part (reference value, fault T1). */
+/* Sizes as the reference looks them up: by names that traces use only in part (reference value [03-T1]). */
 static int pointer_bytes(const char *type)
 {
 	static const struct {
@@ -105,7 +105,7 @@ static int pointer_bytes(const char *type)
 	return 0;
 }
 
-/* Words after "::" in lower case, of the first tensor of known size: "bfloat16" (reference value, fault T3). */
+/* Words after "::" in lower case, of the first tensor of known size: "bfloat16" (reference value [03-T3]). */
 static int precision_word(const char **out, const char *type, tl_arena *arena)
 {
 	const char *word = strstr(type, "::");
@@ -172,7 +172,7 @@ static int model_without_args(const tl_perf_input *in, tl_perf_result *out)
 
 /*
  * FLOPs = sum of the operations' costs times xnumel times rnumel; bytes = all tensors once, and for pointwise kernels
- * the first one once more (reference value, fault T2). The last scalars are the sizes (fault T5).
+ * the first one once more (reference value [03-T2]). The last scalars are the sizes [03-T5].
  */
 int tl__model_triton(const tl_perf_input *in, tl_arena *arena, tl_perf_result *out)
 {

@@ -249,7 +249,7 @@ static int add_kernel(tl_triton_cache *c, span name, span above, span body)
 	if (id == TL_STR_FAIL)
 		return TL_ENOMEM;
 	if (tl__map_get(&c->index, id) != TL_MAP_NONE)
-		return 0; /* known by name only (reference value, fault T6) */
+		return 0; /* known by name only (reference value [03-T6]) */
 	read_sizes(&kernel, body);
 	TL_TRY(read_pointers(c, &kernel, body));
 	TL_TRY(read_ops(c, &kernel, above));

@@ -65,11 +65,11 @@ static statistics measure(int64_t *ps, int64_t *scratch, size_t n)
 	}
 	tl__sort_i64(ps, scratch, n);
 	double mean = (double)sum / (double)n;
-	/* fault 10 of spec 02 section 12: population deviation here, sample deviation in columns */
+	/* [02-10]: population deviation here, sample deviation in columns */
 	for (size_t i = 0; i < n && ps[0] != ps[n - 1]; i++)
 		squares += ((double)ps[i] - mean) * ((double)ps[i] - mean);
 	s.total = (double)sum / (double)TL_PS_PER_US;
-	/* reference, for now: the short form rounds this mean, and its last bit decides ties as in 4.115 */
+	/* as in the reference: the short form rounds this mean, and its last bit decides ties as in 4.115 */
 	s.mean = plain / (double)n;
 	s.median = n % 2 ? us(ps[n / 2]) : (double)((wide)ps[n / 2 - 1] + ps[n / 2]) / (2.0 * (double)TL_PS_PER_US);
 	s.deviation = sqrt(squares / (double)n) / (double)TL_PS_PER_US;
@@ -82,7 +82,7 @@ static statistics measure(int64_t *ps, int64_t *scratch, size_t n)
 
 #define KEY(text) TL_VALUE_STRING(text, sizeof(text) - 1)
 
-/* What a summary record keeps of the template: all pairs but dur, gpu_op_uid and call_stack (fault 6). */
+/* What a summary record keeps of the template: all pairs but dur, gpu_op_uid and call_stack [02-6]. */
 static uint32_t put_template(const tl_table *table, const tl_column *column, size_t row, size_t i, tl_value *items)
 {
 	uint32_t n = 0;
@@ -188,7 +188,7 @@ static tl_value stack_id(const summary *s, size_t i)
 }
 
 /*
- * Ascending by (total, name); fault 11 of spec 02 section 12: launch order is lost. `stacks` (may be NULL): the call
+ * Ascending by (total, name); [02-11]: launch order is lost. `stacks` (may be NULL): the call
  * stacks in the same order.
  */
 static int sort_records(tl_table *out, const summary *s, const tl_value *records, size_t n, const tl_value **cell,
@@ -268,7 +268,7 @@ int tl__table_summarize_kernels_and_stacks(tl_table *out, const char *name, cons
 			size_t own = list_length(column, groups->rows[i]);
 			if (!length)
 				length = own; /* the first list that is not empty is the template */
-			/* fault 9 of spec 02 section 12: lists of another length are left out */
+			/* [02-9]: lists of another length are left out */
 			if (own && own == length)
 				kept[s.n++] = groups->rows[i];
 		}

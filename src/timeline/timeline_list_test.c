@@ -86,7 +86,7 @@ static void classify(void **state)
 	assert_int_equal(tl_gpu_classify(NULL, "x"), TL_GPU_NONE);
 }
 
-/* Durations of the reference's fault G3, and times near the limits of 64 bits. */
+/* Durations on which the reference fails [01-G3], and times near the limits of 64 bits. */
 static void nonsense_counts_nothing(void **state)
 {
 	(void)state;

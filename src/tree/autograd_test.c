@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Forward and backward halves: spec 01 sections 4.10 and 13.1 (T17). */
+/* Forward and backward halves: spec 01 section 4.10 and [01-T17]. */
 #include "tree/tree_fixture.h"
 
 #define BACKWARD "autograd::engine::evaluate_function: XBackward0"

@@ -101,7 +101,7 @@ static void gpu_events_come_last(void **state)
 	tl_fixture_free(&f);
 }
 
-/* Fault T10: any call may launch several GPU events, whatever its name (and on several devices). */
+/* [01-T10]: any call may launch several GPU events, whatever its name (and on several devices). */
 static void one_launch_owns_all_its_events(void **state)
 {
 	(void)state;
@@ -122,7 +122,7 @@ static void one_launch_owns_all_its_events(void **state)
 	tl_fixture_free(&f);
 }
 
-/* Fault T9: ROCm writes memsets without the flow's start. */
+/* [01-T9]: ROCm writes memsets without the flow's start. */
 static void half_a_flow_still_links(void **state)
 {
 	(void)state;
@@ -161,7 +161,7 @@ static void kernel_before_its_launch(void **state)
 	tl_fixture_free(&f);
 }
 
-/* Fault T13: the latest launch that precedes the kernel, else the nearest; counted once an id. */
+/* [01-T13]: the latest launch that precedes the kernel, else the nearest; counted once an id. */
 static void several_launches_of_one_id(void **state)
 {
 	(void)state;

@@ -143,7 +143,7 @@ static void modules(void **state)
 	assert_int_equal(tl_tree_module_children(f.tree, FRAME, children, 1), 2); /* asked of any event */
 	assert_int_equal(children[0], B);
 	assert_int_equal(tl_tree_module_children(f.tree, B, NULL, 0), 0);
-	/* fault M2: the parent is a module, whoever was asked before */
+	/* [01-M2]: the parent is a module, whoever was asked before */
 	assert_int_equal(tl_tree_module_parent(f.tree, B), A);
 	assert_int_equal(tl_tree_module_parent(f.tree, XB), B);
 	assert_int_equal(tl_tree_module_parent(f.tree, XF), A);

@@ -83,7 +83,7 @@ static void short_overlap_is_no_nesting(void **state)
 	tl_fixture_free(&f);
 }
 
-/* The repaired event is tested against the next ancestor, too (fault T5). */
+/* The repaired event is tested against the next ancestor, too [01-T5]. */
 static void short_overlaps_at_several_levels(void **state)
 {
 	(void)state;

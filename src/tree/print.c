@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Trees as text, in the form that users of the reference know (spec 01 sections 5.2 to 5.4), with its faults T18 and
- * T19 corrected. Nothing recurses: what stands before a line follows from the path to it, which is kept in one buffer.
+ * Trees as text, in the form that users of the reference know (spec 01 sections 5.2 to 5.4), with [01-T18]
+ * and [01-T19] corrected. Nothing recurses: what stands before a line follows from the path to it, which is kept in one
+ * buffer.
  */
 #include <inttypes.h>
 #include <stdio.h>

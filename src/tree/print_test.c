@@ -99,7 +99,7 @@ static void the_worked_example(void **state)
 	close_text(w);
 }
 
-/* Fault T19: what leads to no GPU work is left out below a backward event as anywhere else. */
+/* [01-T19]: what leads to no GPU work is left out below a backward event as anywhere else. */
 static void all_shows_what_leads_nowhere(void **state)
 {
 	(void)state;
@@ -191,7 +191,7 @@ static void expect_stack(const tl_tree *tree, tl_row event, const char *const *f
 	tl__buf_free(&text);
 }
 
-/* Fault T18: no filter hides nothing, and the link is followed from a root, too. */
+/* [01-T18]: no filter hides nothing, and the link is followed from a root, too. */
 static void call_stacks(void **state)
 {
 	(void)state;

@@ -8,7 +8,7 @@
 #include "tree/sort.h"
 #include "util/value.h"
 
-/* What is taken when a layer does not say how many experts a token goes to (fault 6: marked as an estimate). */
+/* What is taken when a layer does not say how many experts a token goes to ([07-6]: marked as an estimate). */
 enum { DEFAULT_TOPK_TRITON = 4, DEFAULT_TOPK_GPTQ = 8 };
 /* The operation that chooses the experts is looked for so many levels below a layer. */
 enum { TOPK_LEVELS = 4 };
@@ -139,7 +139,7 @@ static int group_by_launch(const tl_pseudo *p, groups *g, const tl_row *rows, si
 	return code;
 }
 
-/* One operation a launch, however many of its kernels are GEMMs (fault 5). `rows`: the layer's GEMM kernels, by start.
+/* One operation a launch, however many of its kernels are GEMMs [07-5]. `rows`: the layer's GEMM kernels, by start.
  */
 static int make_gemms(tl_pseudo *p, const layer *l, const tl_row *rows, size_t n)
 {

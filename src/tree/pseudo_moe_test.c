@@ -123,7 +123,7 @@ static void test_triton_gemms_by_start(void **state)
 	tl_fixture_free(&f);
 }
 
-/* Kernels of one launch: one operation for those that are GEMMs; the launch keeps the others (fault 5). */
+/* Kernels of one launch: one operation for those that are GEMMs; the launch keeps the others [07-5]. */
 static void test_triton_gemms_of_one_launch(void **state)
 {
 	(void)state;

@@ -119,7 +119,7 @@ static void test_checkpointed_resnet(void **state)
 	for (size_t i = 0; i < tree->n_gpu; i++)
 		gpu += tl__tree_is_recompute(tree, tree->gpu[i]);
 	assert_true(gpu > 0 && gpu < tree->n_gpu);
-	/* The reference's 10 302, no region lying in another, and the 24 memsets whose flow arrow it misses (T9). */
+	/* The reference's 10 302, no region lying in another, and the 24 memsets whose flow arrow it misses [01-T9]. */
 	assert_int_equal(events, 10302 + 24);
 	tl_tree_free(tree);
 	tl_trace_free(trace);

@@ -35,7 +35,7 @@ static void close_tree(tl_opened o)
 }
 
 /*
- * Columns of the table; `linked` with the GPU events that have a launch but half a flow (fault T9:
+ * Columns of the table; `linked` with the GPU events that have a launch but half a flow ([01-T9]:
  * 81 memsets of resnet, 5 of normalization). `parents` counts those, too. The events that the
  * reference skipped with Python frames only lost their place by rounding: they have parents here.
  */
