@@ -13,7 +13,7 @@ static double cell(const tl_table *table, const char *column, size_t row)
 	return c < 0 ? 0 : tl_table_double(table, (size_t)c, row);
 }
 
-/* One line a distinct shape, read cell by cell as a program would that goes on with the figures. */
+/* One line per distinct shape, read cell by cell as a program would that goes on with the figures. */
 static void print_rows(const tl_table *summary)
 {
 	ptrdiff_t name = tl_table_find_column(summary, "name");

@@ -74,7 +74,7 @@ show("by lowest common ancestor (µs)", td.diff_stats_summary_df,
      ["lowest_common_ancestor_name", "count", "kernel_time_trace1", "kernel_time_trace2", "delta"])
 
 # %% [markdown]
-# One row a GPU event; so any other question is a line of pandas: here by module.
+# One row per GPU event; so any other question is a line of pandas: here by module.
 
 # %%
 stats = td.diff_stats_df

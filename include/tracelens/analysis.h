@@ -82,8 +82,9 @@ typedef struct tl_launcher_options {
 } tl_launcher_options;
 
 /**
- * One row a kernel launcher, by start: the operation nearest above the launch of GPU work (the launch itself when there
- * is none), with the time of the GPU events that it launched itself (`total_direct_kernel_time`) and of all below it
+ * One row per kernel launcher, by start: the operation nearest above the launch of GPU work (the launch itself when
+ * there is none), with the time of the GPU events that it launched itself (`total_direct_kernel_time`) and of all below
+ * it
  * (`total_subtree_kernel_time`), each the union of their intervals in µs. Communication kernels are booked on request.
  */
 TL_API int tl_analyzer_launchers(tl_table **out, tl_analyzer *analyzer, const tl_launcher_options *options,
@@ -203,7 +204,7 @@ typedef struct tl_kernel_options {
 			     GPU events below it, their time, and the kernel's share of that; needs Python frames */
 } tl_kernel_options;
 
-/** One row a kernel (no copies, no memsets), linked or not, by start. */
+/** One row per kernel (no copies, no memsets), linked or not, by start. */
 TL_API int tl_analyzer_kernels(tl_table **out, tl_analyzer *analyzer, const tl_kernel_options *options, tl_error *err);
 /** Kernels by name and operation, heaviest first. */
 TL_API int tl_analyzer_kernel_summary(tl_table **out, tl_analyzer *analyzer, tl_error *err);

@@ -106,7 +106,7 @@ typedef struct tl_diff_totals {
 TL_API void tl_diff_get_totals(const tl_diff *diff, tl_diff_totals *out);
 
 /**
- * One row a GPU event of either trace (`diff_stats`), grouped by their lowest common ancestor: the nearest matched
+ * One row per GPU event of either trace (`diff_stats`), grouped by their lowest common ancestor: the nearest matched
  * operation above, else the nearest matched event. Times in µs. @param[out] out freed with tl_table_free
  */
 TL_API int tl_diff_stats(tl_table **out, const tl_diff *diff, tl_error *err);
@@ -145,15 +145,15 @@ TL_API int tl_diff_write_with_largest(tl_table **largest, const tl_diff *diff, c
 
 /**
  * Two or more reports side by side. Rows of a sheet meet where their keys are equal (name and arguments, by their
- * texts); each report is brought to one row a key first, so that nothing multiplies. The first report is the baseline:
- * differences are variant - baseline, percentages 100 * difference / baseline (empty where the baseline is 0 or either
- * has no value). docs/comparing.md says what each sheet shows.
+ * texts); each report is brought to one row per key first, so that nothing multiplies. The first report is the
+ * baseline: differences are variant - baseline, percentages 100 * difference / baseline (empty where the baseline is 0
+ * or either has no value). docs/comparing.md says what each sheet shows.
  */
 typedef struct tl_comparison tl_comparison;
 
 /** Options of tl_compare_reports; zero-initialise for the defaults. */
 typedef struct tl_compare_options {
-	/** Tags, one a report, all different. NULL: names of the files and folders without their ending. */
+	/** Tags, one per report, all different. NULL: names of the files and folders without their ending. */
 	const char *const *names;
 	size_t n_names;
 	/** Any of gpu_timeline, ops_summary, kernel_summary, ops_all, roofline, all. None: all. */
@@ -167,7 +167,7 @@ typedef struct tl_compare_options {
  * Compares reports. Each path is a workbook (.xlsx), a folder of CSV sheets, or a trace, whose report is made in
  * memory; found by content, in any mixture.
  * @param[out] out freed with tl_comparison_free
- * @return 0; TL_EINVAL (fewer than two reports, tags that are not one a report or not unique, an unknown group);
+ * @return 0; TL_EINVAL (fewer than two reports, tags that are not one per report or not unique, an unknown group);
  *         TL_ENOTFOUND (a group was asked for that a report does not have; the message says how it comes to have it);
  *         TL_EEMPTY (nothing to compare, or a trace without GPU work); TL_EFORMAT (a file is broken, or a metric is no
  * number); TL_EIO, TL_ELIMIT, TL_ENOMEM, TL_ECANCELLED

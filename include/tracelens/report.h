@@ -81,7 +81,7 @@ TL_API int tl_report_pytorch_tree(tl_report **out, tl_tree *tree, const tl_repor
 TL_API void tl_report_free(tl_report *report);
 /**
  * Adds a table of the caller's as a sheet at the end, or in the place of the sheet of its name (case ignored). The
- * report owns it from now on, also on failure. TL_EINVAL (no name), TL_ENOMEM.
+ * report owns it from now on, also on failure. TL_EINVAL (no table, no name), TL_ENOMEM.
  */
 TL_API int tl_report_add_table(tl_report *report, tl_table *table, tl_error *err);
 
@@ -132,7 +132,7 @@ typedef struct tl_report_heading {
 /** Where a report goes; NULL for "not wanted". */
 typedef struct tl_report_outputs {
 	const char *csv_dir;   /**< one `<sheet>.csv` a table, in this directory, made when missing; other files stay */
-	const char *xlsx_path; /**< one workbook: `overview`, then a sheet a table */
+	const char *xlsx_path; /**< one workbook: `overview`, then a sheet per table */
 	const char *json_path; /**< one object {"trace":..., "options":..., "roofline":..., "comparison":...,
 				  "tables":[...]} (see tl_table_json) */
 	bool single_thread;    /**< write on the calling thread alone */

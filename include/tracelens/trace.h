@@ -68,7 +68,7 @@ TL_API uint64_t tl_trace_text_bytes(const tl_trace *trace);
 TL_API uint64_t tl_trace_memory(const tl_trace *trace);
 
 /**
- * What was repaired or is doubtful: one row a kind that occurred, columns `kind`, `count`,
+ * What was repaired or is doubtful: one row per kind that occurred, columns `kind`, `count`,
  * `time ms` (GPU or host time concerned, blank where that means nothing), `first byte`,
  * `first UID`, `repair` (bool: the file was repaired; false: a note), `meaning`, `example`.
  * Findings about links and nesting appear once a tree was built from the trace.

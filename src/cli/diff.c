@@ -25,7 +25,7 @@ static const cli_option options[] = {
 	{.name = "twins",
 	 .kind = CLI_TEXT,
 	 .value = "FILE",
-	 .help = "names that mean the same: lines NAME = NAME, a * at the end of both for an equal rest"},
+	 .help = "names to treat as equal, a line NAME = NAME each; a * at the end of both matches any equal rest"},
 	{.name = "top", .kind = CLI_INT, .value = "N", .min = 1, .help = "show the N largest differences (10)"},
 	CLI_SESSION_OPTIONS,
 };
@@ -33,8 +33,8 @@ static const cli_option options[] = {
 void cli_diff_help(void)
 {
 	printf("usage: tracelens diff [OPTION ...] BASELINE VARIANT\n\n"
-	       "Lays the call trees of two traces over each other and tells where GPU time differs, by the lowest\n"
-	       "operation that both have. With -o DIR it writes merged_tree_output.txt, diff_stats.csv,\n"
+	       "Aligns the call trees of two traces and shows where GPU time differs, by the lowest operation that\n"
+	       "both have. With -o DIR it writes merged_tree_output.txt, diff_stats.csv,\n"
 	       "diff_stats_unique_args_summary.csv, cpu_op_map.json, cpu_op_map_trace1.json and\n"
 	       "cpu_op_map_trace2.json.\n");
 	cli_print_options(stdout, options, cli_width());

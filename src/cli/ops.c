@@ -10,7 +10,7 @@ static const cli_option options[] = {
 	{.name = "by",
 	 .kind = CLI_CHOICE,
 	 .choices = groupings,
-	 .help = "one row an operation name (default), a name with distinct arguments, or a category"},
+	 .help = "one row per operation name (default), per name and distinct arguments, or per category"},
 	{.name = "op", .kind = CLI_TEXT, .value = "NAME", .help = "only this operation, by its arguments"},
 	{.name = "top", .kind = CLI_INT, .value = "N", .min = 1, .help = "only the N heaviest rows"},
 	CLI_SESSION_OPTIONS,
@@ -19,8 +19,8 @@ static const cli_option options[] = {
 void cli_ops_help(void)
 {
 	printf("usage: tracelens ops [OPTION ...] TRACE\n\n"
-	       "Books GPU time on the operations that launched it: the lowest ones on the call stack. Communication\n"
-	       "kernels are not booked.\n");
+	       "Shows GPU time by the operation that launched it: the lowest one on the call stack. Communication\n"
+	       "kernels are left out.\n");
 	cli_print_options(stdout, options, cli_width());
 }
 

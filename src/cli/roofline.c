@@ -10,7 +10,7 @@ static const cli_option options[] = {
 	 .value = "FAMILY",
 	 .help = "only this family of operations: GEMM, SDPA, CONV, ...; without it all that have events"},
 	{.name = "backward", .kind = CLI_FLAG, .help = "backward passes of forward operations"},
-	{.name = "calls", .kind = CLI_FLAG, .help = "one row a call in place of a summary by parameters"},
+	{.name = "calls", .kind = CLI_FLAG, .help = "one row per call instead of a summary by parameters"},
 	{.name = "top", .kind = CLI_INT, .value = "N", .min = 1, .help = "show the N first rows of each family"},
 	CLI_ARCH_OPTIONS,
 	CLI_SESSION_OPTIONS,

@@ -41,7 +41,7 @@ tl_cmp_statistic tl__cmp_statistic(const char *column);
 int tl__cmp_key_ids(tl_str *out, const tl_table *table, const char *const *keys, size_t n_keys, tl_strings *texts);
 
 /**
- * A table with one row a key, in order of first appearance, and the keys of its rows. Sums and counts add up, means
+ * A table with one row per key, in order of first appearance, and the keys of its rows. Sums and counts add up, means
  * are weighted by the count, deviations are pooled, extremes kept; medians cannot be told and become empty;
  * cumulative percentages are counted anew. Of everything else the first row's stands. `*out` is NULL when each key
  * has one row already. `ids` (in: of each row, out: of each row of the result) is changed.

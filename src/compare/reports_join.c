@@ -9,7 +9,7 @@
 /* One report's part. */
 typedef struct side {
 	const tl_table *table; /* as given */
-	tl_table *merged;      /* one row a key, when it was not so already */
+	tl_table *merged;      /* one row per key, when it was not so already */
 	tl_str *ids;           /* key of each row */
 	size_t n_ids;
 	uint32_t *row_of; /* of each row of the result; TL_MAP_NONE: none */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Keys of rows, and tables with one row a key: only then does a join multiply nothing. */
+/* Keys of rows, and tables with one row per key: only then does a join multiply nothing. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -94,7 +94,7 @@ int tl__cmp_key_ids(tl_str *out, const tl_table *table, const char *const *keys,
 	return code;
 }
 
-/* ---- one row a key ---- */
+/* ---- one row per key ---- */
 
 typedef struct groups {
 	size_t n;

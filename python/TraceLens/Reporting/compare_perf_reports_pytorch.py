@@ -28,10 +28,10 @@ def generate_compare_perf_reports_pytorch(reports, output: "str | os.PathLike | 
     reports : paths, the baseline first: workbooks (.xlsx), folders of CSV sheets, or traces, whose reports are made on
         the fly; in any mixture
     output : the workbook to write; None: none. Its first sheet names the reports and lists the largest differences
-    names : tags of columns and sheets, one a report, all different; None: the names of the files without their ending
+    names : tags of columns and sheets, one per report, all different; None: the names of the files without their ending
     sheets : any of ``gpu_timeline``, ``ops_summary``, ``kernel_summary``, ``ops_all``, ``roofline``; ``all``: what the
         reports have
-    output_csvs_dir : a folder to write one CSV file a sheet into, too; made when missing
+    output_csvs_dir : a folder to write one CSV file per sheet into, too; made when missing
 
     Columns: keys (``name``, shapes, parameters of models), for each metric and report after the baseline
     ``metric__TAG_diff`` = TAG - baseline in the metric's unit and ``metric__TAG_pct`` = 100 * diff / baseline (empty
@@ -41,7 +41,7 @@ def generate_compare_perf_reports_pytorch(reports, output: "str | os.PathLike | 
     something else is told to the logger ``TraceLens.Reporting``; a trace that is cut off, of which what is there is
     compared, is a CutOffWarning.
 
-    Raises OSError (cannot be read or written), ValueError (fewer than two reports, names that are not one a report, a
+    Raises OSError (cannot be read or written), ValueError (fewer than two reports, names that are not one per report, a
     group of sheets that a report lacks, a file that is no report).
     """
     paths = _texts(reports, "reports", os.fspath)
@@ -76,7 +76,7 @@ def _check(paths, names, output, folder):
     if len(paths) < 2:
         raise _status.failure("TL_EINVAL", "at least two reports are needed to compare")
     if names is not None and len(names) != len(paths):
-        raise _status.failure("TL_EINVAL", f"{len(names)} names for {len(paths)} reports: names needs one a report")
+        raise _status.failure("TL_EINVAL", f"{len(names)} names for {len(paths)} reports: names needs one per report")
     _status.check_outputs((output, folder), paths, "this is one of the reports, the comparison must go elsewhere")
 
 
@@ -153,8 +153,8 @@ def _parser():
     add("reports", nargs="+", metavar="REPORT",
         help="a workbook (.xlsx), a folder of CSV sheets, or a trace, whose report is made on the fly")
     add("-o", "--output", default="comparison.xlsx", metavar="FILE", help="the workbook to write (comparison.xlsx)")
-    add("--output_csvs_dir", metavar="DIR", help="write one CSV file a sheet, too, into this folder")
-    add("--names", nargs="*", metavar="NAME", help="what the reports are called, one a report (names of the files)")
+    add("--output_csvs_dir", metavar="DIR", help="write one CSV file per sheet, too, into this folder")
+    add("--names", nargs="*", metavar="NAME", help="what the reports are called, one per report (names of the files)")
     add("--sheets", nargs="+", default=["all"], choices=_GROUPS, metavar="SHEETS",
         help=f"any of {', '.join(_GROUPS[:-1])}; all (default): what the reports have")
     return parser

@@ -39,10 +39,10 @@ def generate_perf_report_pytorch(
     Parameters
     ----------
     profile_json_path : the trace: JSON, plain or packed with gzip, zstd or zip
-    output_xlsx_path, output_csvs_dir, output_json_path : what to write: a workbook, one CSV file a sheet into a directory,
-        one JSON file. Without any of them a workbook beside the trace, ``<trace>_perf_report.xlsx``
+    output_xlsx_path, output_csvs_dir, output_json_path : what to write: a workbook, one CSV file per sheet into a
+        directory, one JSON file. Without any of them a workbook beside the trace, ``<trace>_perf_report.xlsx``
     include_unlinked_kernels : count GPU events whose launch is not in the trace in the timeline
-    enable_pseudo_ops : make operations of what serving frameworks leave unrecorded
+    enable_pseudo_ops : add operations that serving frameworks do not record
     micro_idle_thresh_us : split idle time into gaps below so many µs and the others
     collective_analysis : add ``coll_analysis``
     include_overlap_info : add the sheets ``..._kl_overlap``: also by kernels that run at the same time
@@ -58,7 +58,7 @@ def generate_perf_report_pytorch(
         ``get_additional_dataframes_extension``) or a Lua file (docs/extending.md)
     gpu_arch_json_path, gpu_arch_platform, gpu_arch : the GPU of rooflines: a file, a name or a dict; one of them
     inductor_cache_dir : where Inductor keeps the kernels that it compiled
-    group_by_num_kernels : rows of their own for operations that launch another number of kernels
+    group_by_num_kernels : separate rows for operations that launch different numbers of kernels
     detect_recompute : tell apart what activation checkpointing computes again (``is_recompute``)
     include_call_stack : say in ``unified_perf_summary`` where operations are called
     python_path, enable_origami : accepted; there is no simulator here
@@ -312,7 +312,7 @@ def _parser():
     add = parser.add_argument
     add("--profile_json_path", required=True, metavar="TRACE", help="JSON, plain or packed with gzip, zstd or zip")
     add("--output_xlsx_path", metavar="FILE", help="write a workbook; without any output TRACE_perf_report.xlsx")
-    add("--output_csvs_dir", metavar="DIR", help="write one CSV file a sheet")
+    add("--output_csvs_dir", metavar="DIR", help="write one CSV file per sheet")
     add("--output_json_path", metavar="FILE", help="write all tables as one JSON object")
     add("--include_unlinked_kernels", action="store_true",
         help="count GPU events whose launch is not in the trace in the timeline")
@@ -324,24 +324,24 @@ def _parser():
     add("--short_kernel_histogram_bins", type=int, default=100, metavar="N", help="bins of the histogram (100)")
     add("--topk_short_kernels", type=int, metavar="N", help="rows to keep of short_kernels_summary")
     add("--enable_pseudo_ops", action="store_true",
-        help="make operations of what serving frameworks leave unrecorded")
+        help="add operations that serving frameworks do not record")
     add("--topk_ops", type=int, metavar="N", help="rows to keep of ops_unique_args")
     add("--topk_roofline_ops", type=int, metavar="N", help="rows to keep of each sheet of a model family")
     add("--comparison_json_path", metavar="TRACE",
         help="compare with this trace: speedup, delta and common ancestors in unified_perf_summary, diff_stats")
     add("--extension_file", metavar="FILE", help="a Python or Lua file with models, categories, changes of the tree")
-    add("--python_path", metavar="FILE", help="accepted: interpreter of a simulator, which is no part of this")
+    add("--python_path", metavar="FILE", help="accepted without effect: interpreter of a simulator, which is not part of this package")
     add_gpu_arch_cli_args(parser)
     add("--group_by_num_kernels", action="store_true",
-        help="rows of their own for operations that launch another number of kernels")
-    add("--enable-origami", action="store_true", help="accepted: a simulator, which is no part of this")
+        help="separate rows for operations that launch different numbers of kernels")
+    add("--enable-origami", action="store_true", help="accepted without effect: a simulator, which is not part of this package")
     add("--inductor_cache_dir", metavar="DIR", default=os.environ.get("TORCHINDUCTOR_CACHE_DIR") or None,
-        help="where Inductor keeps the kernels that it compiled ($TORCHINDUCTOR_CACHE_DIR)")
+        help="directory of the code that Inductor generated ($TORCHINDUCTOR_CACHE_DIR)")
     add("--include_overlap_info", action="store_true", help="add ..._kl_overlap sheets")
-    add("--detect_recompute", action="store_true", help="tell what activation checkpointing computes again")
+    add("--detect_recompute", action="store_true", help="tell apart what activation checkpointing computes again (column is_recompute)")
     add("--include_first_occurrence_time", action="store_true",
-        help="add to ops_unique_args when each row occurs first")
-    add("--include_call_stack", action="store_true", help="say in unified_perf_summary where operations are called")
+        help="add to ops_unique_args the time at which each row first occurs")
+    add("--include_call_stack", action="store_true", help="add to unified_perf_summary the Python frame that calls each operation, and its call stack")
     add("--clip_stream_overruns", action="store_true",
         help="end GPU events that overrun the next one on their stream by 1 ms or more where that one starts")
     add("--strict", action="store_true", help="refuse a trace that needs a repair")

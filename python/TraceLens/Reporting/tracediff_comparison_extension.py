@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tables made of ``diff_stats``: what TraceDiff found, one row a lowest common ancestor."""
+"""Tables made of ``diff_stats``: what TraceDiff found, one row per lowest common ancestor."""
 import pandas as pd
 
 _ID, _NAME = "lowest_common_ancestor_id", "lowest_common_ancestor_name"

@@ -218,7 +218,7 @@ class TraceDiff:
     # ---- tables ----
 
     def generate_diff_stats(self):
-        """Makes ``diff_stats_df`` and returns it: one row a GPU event of either trace, by lowest common ancestor.
+        """Makes ``diff_stats_df`` and returns it: one row per GPU event of either trace, by lowest common ancestor.
 
         Columns: ``name`` (of the GPU event), ``cpu_op_name``, ``cpu_op_uid`` (the operation nearest above; without one
         the launching call, without a launch ``(no launch in trace)`` and no UID), ``source`` (``trace1``, ``trace2``),
@@ -230,7 +230,7 @@ class TraceDiff:
         return self.diff_stats_df
 
     def get_df_diff_stats_unique_args(self, op_name=None, agg_metrics=("mean",)):
-        """Makes ``diff_stats_unique_args_summary_df`` and returns it: one row a kernel, operation, trace, arguments,
+        """Makes ``diff_stats_unique_args_summary_df`` and returns it: one row per kernel, operation, trace, arguments,
         name of the lowest common ancestor and nn.Module; the largest ``kernel_time_sum`` first.
 
         ``op_name`` keeps the GPU events of that name. ``agg_metrics`` are statistics of ``kernel_time`` (µs): mean,

@@ -63,7 +63,7 @@ def _shown(values):
 
 
 def _aggregate(series, ids, how):
-    """One number a group."""
+    """One number per group."""
     grouped = pd.Series(pd.to_numeric(pd.Series(list(series)), errors="coerce")).groupby(ids, sort=True)
     return grouped.size().tolist() if how == "size" else getattr(grouped, how)().tolist()
 

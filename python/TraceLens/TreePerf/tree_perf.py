@@ -198,7 +198,7 @@ class TreePerfAnalyzer:
         return self.tree._sealed().all_gpu_events(not self.include_unlinked_kernels)
 
     def get_df_gpu_timeline(self, micro_idle_thresh_us=None, gpu_pid=None):
-        """Where GPU time goes: ``type``, ``time ms``, ``percent`` (of total_time), one row a figure.
+        """Where GPU time goes: ``type``, ``time ms``, ``percent`` (of total_time), one row per figure.
 
         With a threshold (µs) gaps below it are ``micro_idle_time``, the others ``macro_idle_time``. ``gpu_pid`` takes
         the GPU events of that pid only. ValueError when there is no GPU event."""
@@ -287,7 +287,7 @@ class TreePerfAnalyzer:
     def get_df_kernel_launchers(self, id_cols=False, include_kernel_details=False, include_call_stack=False,
                                 include_first_occurrence_time=False, gpu_pid=None, gpu_kernel_op_cats=None,
                                 include_args=False, args_cols=None):
-        """One row a kernel launcher, by start: ``name``, ``op category``, ``UID``, times of the GPU events that it
+        """One row per kernel launcher, by start: ``name``, ``op category``, ``UID``, times of the GPU events that it
         launched itself and of all below it (µs, unions), their number, overlaps, arguments, process and thread.
 
         ``id_cols`` adds ``pid``, ``tid``, ``external_id``; ``include_kernel_details`` the kernels (list of name, dur in
@@ -513,7 +513,7 @@ class TreePerfAnalyzer:
 
     def build_df_unified_perf_table(self, events=None, include_args=True, include_perf_metrics=True,
                                     include_kernel_details=True, include_nccl=False):
-        """One row an event of :meth:`collect_unified_perf_events`, or of ``events`` in their order: any of the tree, with
+        """One row per event of :meth:`collect_unified_perf_events`, or of ``events`` in their order: any of the tree, with
         its metrics where it has a model (or is all of the backward pass of an operation with one), else with its GPU
         time. A GPU event has a row as GPU work that no operation accounts for. ``include_nccl``: communication, too."""
         native = self._native(call_stack=self.tree._core.has_python)
@@ -642,7 +642,7 @@ class TreePerfAnalyzer:
                 "Parent nn.Module GPU busy time (µs)": busy, "Percent of Parent nn.Module busy time (%)": share}
 
     def get_df_kernels(self, launcher_detail=False, cpu_op_detail=True, nn_module_detail=False):
-        """One row a kernel, linked or not, by UID; columns as :meth:`get_kernel_details`."""
+        """One row per kernel, linked or not, by UID; columns as :meth:`get_kernel_details`."""
         modules = bool(nn_module_detail and self.tree._core.has_python)
         made = frame(self._native().kernels(launcher=bool(launcher_detail), cpu_op=bool(cpu_op_detail),
                                             nn_module=modules))
