@@ -89,13 +89,16 @@ int tl__kernel_modules(tl_analyzer *a, tl_table *kernels, tl_error *err);
 /** One row for kernels of one name and stream below one operation; does not need the kernel table. */
 int tl__kernel_summary(tl_table **out, tl_analyzer *a, tl_error *err);
 
-/* analysis/short_kernels.c: spec 02 section 9.3; from the kernel table */
-/** Rows: `bins`, or none when no kernel is short. TL_EINVAL: bins < 1. */
-int tl__short_kernel_histogram(tl_table **out, const tl_table *kernels, double threshold_us, int64_t bins,
-			       tl_error *err);
-/** At most `topk` rows (< 0: all). A trace that has kernels, but no short one, gives a table without columns. */
-int tl__short_kernels_summary(tl_table **out, tl_analyzer *a, const tl_table *kernels, double threshold_us,
-			      int64_t topk, tl_error *err);
+/* analysis/short_kernels.c: spec 02 section 9.3 */
+/**
+ * The kernels of tl__kernels that take less than `threshold_us`, with the columns that the two tables below need;
+ * without columns when there are kernels, but no short one. TL_ENOMEM.
+ */
+int tl__short_kernels(tl_table **out, tl_analyzer *a, double threshold_us, tl_error *err);
+/** Of tl__short_kernels. Rows: `bins`, or none when no kernel is short. TL_EINVAL: bins < 1. */
+int tl__short_kernel_histogram(tl_table **out, const tl_table *kernels, int64_t bins, tl_error *err);
+/** Of tl__short_kernels. At most `topk` rows (< 0: all); no columns when `kernels` has none. */
+int tl__short_kernels_summary(tl_table **out, tl_analyzer *a, const tl_table *kernels, int64_t topk, tl_error *err);
 
 /* analysis/collectives.c: spec 02 section 9.4 */
 int tl__coll_analysis(tl_table **out, tl_analyzer *a, tl_error *err);

@@ -19,19 +19,29 @@ static tl_table *kernel_summary_of(fixture *f)
 	return t;
 }
 
-static tl_table *short_summary_of(fixture *f, const tl_table *kernels, double threshold, int64_t topk)
+static tl_table *short_kernels_of(fixture *f, double threshold)
 {
 	tl_error err = TL_ERROR_INIT;
 	tl_table *t;
-	assert_int_equal(tl__short_kernels_summary(&t, f->a, kernels, threshold, topk, &err), 0);
+	assert_int_equal(tl__short_kernels(&t, f->a, threshold, &err), 0);
 	return t;
 }
 
-static tl_table *histogram_of(const tl_table *kernels, double threshold, int64_t bins)
+static tl_table *short_summary_of(fixture *f, double threshold, int64_t topk)
 {
 	tl_error err = TL_ERROR_INIT;
-	tl_table *t;
-	assert_int_equal(tl__short_kernel_histogram(&t, kernels, threshold, bins, &err), 0);
+	tl_table *kernels = short_kernels_of(f, threshold), *t;
+	assert_int_equal(tl__short_kernels_summary(&t, f->a, kernels, topk, &err), 0);
+	tl_table_free(kernels);
+	return t;
+}
+
+static tl_table *histogram_of(fixture *f, double threshold, int64_t bins)
+{
+	tl_error err = TL_ERROR_INIT;
+	tl_table *kernels = short_kernels_of(f, threshold), *t;
+	assert_int_equal(tl__short_kernel_histogram(&t, kernels, bins, &err), 0);
+	tl_table_free(kernels);
 	return t;
 }
 
@@ -116,7 +126,7 @@ static void short_kernels_below_the_threshold(void **state)
 	(void)state;
 	fixture f;
 	fixture_open(&f, sample());
-	tl_table *kernels = kernels_of(&f), *t = short_summary_of(&f, kernels, 40, -1);
+	tl_table *t = short_summary_of(&f, 40, -1);
 	/* Without operation or arguments a kernel is dropped [02-16]; 40 is not below 40. */
 	assert_int_equal(tl_table_rows(t), 1);
 	expect_text(t, 0, "Parent cpu_op", "aten::mm");
@@ -126,13 +136,12 @@ static void short_kernels_below_the_threshold(void **state)
 	expect_number(t, 0, "Short Kernel duration (µs) mean", 4);
 	expect_number(t, 0, "Short Kernel duration (µs) percent of total time", 8);
 	tl_table_free(t);
-	t = short_summary_of(&f, kernels, 40, 0);
+	t = short_summary_of(&f, 40, 0);
 	assert_int_equal(tl_table_rows(t), 0);
 	tl_table_free(t);
-	t = short_summary_of(&f, kernels, 2, -1);
+	t = short_summary_of(&f, 2, -1);
 	assert_int_equal(tl_table_columns(t), 0);
 	tl_table_free(t);
-	tl_table_free(kernels);
 	fixture_close(&f);
 }
 
@@ -152,7 +161,7 @@ static void expect_bins(const double *durations, size_t n, double threshold, con
 {
 	fixture f;
 	fixture_open(&f, kernels_only(durations, n));
-	tl_table *kernels = kernels_of(&f), *t = histogram_of(kernels, threshold, (int64_t)bins);
+	tl_table *t = histogram_of(&f, threshold, (int64_t)bins);
 	assert_int_equal(tl_table_rows(t), bins);
 	for (size_t i = 0; i < bins; i++) {
 		expect_number(t, i, "bin_start", edges[i]);
@@ -160,7 +169,6 @@ static void expect_bins(const double *durations, size_t n, double threshold, con
 		expect_number(t, i, "count", counts[i]);
 	}
 	tl_table_free(t);
-	tl_table_free(kernels);
 	fixture_close(&f);
 }
 
@@ -189,7 +197,7 @@ static void gpu_only_traces_have_no_operation_column(void **state)
 	assert_string_equal(tl_table_column_name(t, 1), "Kernel name");
 	expect_text(t, 0, "Parent op category", "runtime"); /* [02-21]: whatever the launch is called */
 	tl_table_free(t);
-	t = short_summary_of(&f, kernels, 10, 1);
+	t = short_summary_of(&f, 10, 1);
 	assert_int_equal(tl_table_rows(t), 1);
 	assert_string_equal(tl_table_column_name(t, 0), "Kernel name");
 	expect_text(t, 0, "Kernel name", "even");
@@ -210,11 +218,11 @@ static void only_copies_give_headers(void **state)
 	fixture_open(&f, s);
 	tl_table *kernels = kernels_of(&f);
 	assert_int_equal(tl_table_rows(kernels), 0);
-	tl_table *t = histogram_of(kernels, 10, 100);
+	tl_table *t = histogram_of(&f, 10, 100);
 	assert_int_equal(tl_table_rows(t), 0);
 	assert_int_equal(tl_table_columns(t), 3);
 	tl_table_free(t);
-	t = short_summary_of(&f, kernels, 10, -1);
+	t = short_summary_of(&f, 10, -1);
 	assert_int_equal(tl_table_rows(t), 0);
 	assert_true(tl_table_find_column(t, "Short Kernel count") >= 0);
 	tl_table_free(t);
@@ -230,7 +238,7 @@ static void a_kernel_without_usable_time_counts_but_not_its_time(void **state)
 	(void)state;
 	fixture f;
 	fixture_open(&f, kernels_only((double[]){5, TL_NO_TIME}, 2));
-	tl_table *kernels = kernels_of(&f), *t = histogram_of(kernels, 10, 1);
+	tl_table *kernels = kernels_of(&f), *t = histogram_of(&f, 10, 1);
 	expect_number(t, 0, "count", 1);
 	tl_table_free(t);
 	t = kernel_summary_of(&f);
@@ -295,8 +303,8 @@ static void a_histogram_needs_a_bin(void **state)
 	fixture f;
 	fixture_open(&f, sample());
 	tl_error err = TL_ERROR_INIT;
-	tl_table *kernels = kernels_of(&f), *t;
-	assert_int_equal(tl__short_kernel_histogram(&t, kernels, 10, 0, &err), TL_EINVAL);
+	tl_table *kernels = short_kernels_of(&f, 10), *t;
+	assert_int_equal(tl__short_kernel_histogram(&t, kernels, 0, &err), TL_EINVAL);
 	tl_table_free(kernels);
 	fixture_close(&f);
 }
@@ -307,7 +315,7 @@ static int all_tables(const tl_tree *tree)
 {
 	tl_error err = TL_ERROR_INIT;
 	tl_analyzer *a;
-	tl_table *kernels = NULL, *summary = NULL, *histogram = NULL, *shorts = NULL;
+	tl_table *kernels = NULL, *summary = NULL, *histogram = NULL, *shorts = NULL, *short_summary = NULL;
 	int code = tl__analyzer_new(&a, tree, NULL, &err);
 	if (code < 0)
 		return code;
@@ -315,13 +323,16 @@ static int all_tables(const tl_tree *tree)
 	if (code == 0)
 		code = tl__kernel_summary(&summary, a, &err);
 	if (code == 0)
-		code = tl__short_kernel_histogram(&histogram, kernels, 10, 10, &err);
+		code = tl__short_kernels(&shorts, a, 10, &err);
 	if (code == 0)
-		code = tl__short_kernels_summary(&shorts, a, kernels, 10, 1, &err);
+		code = tl__short_kernel_histogram(&histogram, shorts, 10, &err);
+	if (code == 0)
+		code = tl__short_kernels_summary(&short_summary, a, shorts, 1, &err);
 	tl_table_free(kernels);
 	tl_table_free(summary);
 	tl_table_free(histogram);
 	tl_table_free(shorts);
+	tl_table_free(short_summary);
 	tl__analyzer_free(a);
 	return code;
 }

@@ -438,8 +438,8 @@ int tl_analyzer_short_kernel_histogram(tl_table **out, tl_analyzer *a, const tl_
 	tl_table *kernels;
 	*out = NULL;
 	TL_TRY(short_kernel_options(&o, options, err));
-	TL_TRY(tl__kernels(&kernels, a, err));
-	int code = hand_out(out, tl__short_kernel_histogram(out, kernels, o.threshold_us, o.bins, err), err);
+	TL_TRY(tl__short_kernels(&kernels, a, o.threshold_us, err));
+	int code = hand_out(out, tl__short_kernel_histogram(out, kernels, o.bins, err), err);
 	tl_table_free(kernels);
 	return code;
 }
@@ -450,8 +450,8 @@ int tl_analyzer_short_kernels(tl_table **out, tl_analyzer *a, const tl_short_ker
 	tl_table *kernels;
 	*out = NULL;
 	TL_TRY(short_kernel_options(&o, options, err));
-	TL_TRY(tl__kernels(&kernels, a, err));
-	int code = hand_out(out, tl__short_kernels_summary(out, a, kernels, o.threshold_us, o.top, err), err);
+	TL_TRY(tl__short_kernels(&kernels, a, o.threshold_us, err));
+	int code = hand_out(out, tl__short_kernels_summary(out, a, kernels, o.top, err), err);
 	tl_table_free(kernels);
 	return code;
 }

@@ -8,18 +8,90 @@
 
 #define DURATION "Kernel duration (µs)"
 
-/* Rows of the kernels that are short. */
-static int short_rows(uint32_t **out, size_t *n, const tl_table *kernels, double threshold_us)
+/* ---- the short kernels ---- */
+
+enum { S_OP, S_DIMS, S_STRIDES, S_CONCRETE, S_NAME, S_DUR, S_COLUMNS };
+
+/* Of the columns of the kernel table those that the study reads, under the names that they have there. */
+static const tl_column_spec columns[S_COLUMNS] = {
+	[S_OP] = {"Parent cpu_op", "", TL_COL_STRING},     [S_DIMS] = {"Input dims", "", TL_COL_VALUE},
+	[S_STRIDES] = {"Input strides", "", TL_COL_VALUE}, [S_CONCRETE] = {"Concrete Inputs", "", TL_COL_VALUE},
+	[S_NAME] = {"Kernel name", "", TL_COL_STRING},     [S_DUR] = {DURATION, "µs", TL_COL_DOUBLE},
+};
+
+/* Position of the operation that a kernel belongs to, or TL_POS_NONE. */
+static tl_pos operation_of(const tl_tree *tree, tl_row kernel)
 {
-	const tl_column *dur = tl__table_column(kernels, DURATION);
-	uint32_t *rows = tl__malloc((kernels->rows + 1) * sizeof *rows);
-	*out = rows;
-	*n = 0;
-	if (!rows)
-		return TL_ENOMEM;
-	for (size_t i = 0; dur && i < kernels->rows; i++)
-		if (dur->f64[i] < threshold_us) /* false for kernels without a usable duration */
-			rows[(*n)++] = (uint32_t)i;
+	tl_pos pos = tree->pos_of_row[kernel];
+	return pos == TL_POS_NONE ? pos : tl__tree_cpu_op_above(tree, pos);
+}
+
+static bool any_operation(const tl_tree *tree, const tl_row *kernels, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (operation_of(tree, kernels[i]) != TL_POS_NONE)
+			return true;
+	return false;
+}
+
+/* Keeps the short ones of `kernels`, in their order; how many. */
+static size_t keep_short(const tl_store *store, tl_row *kernels, size_t n, double threshold_us)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < n; i++) {
+		tl_time dur = store->dur[kernels[i]];
+		if (dur != TL_TIME_NONE && tl__us(dur) < threshold_us)
+			kernels[kept++] = kernels[i];
+	}
+	return kept;
+}
+
+static int fill_kernel(tl_analyzer *a, tl_column *c, size_t i, tl_row kernel)
+{
+	const tl_tree *tree = a->tree;
+	tl_pos op = operation_of(tree, kernel);
+	c[S_NAME].str[i] = a->store->name[kernel];
+	c[S_DUR].f64[i] = tl__us(a->store->dur[kernel]);
+	if (op == TL_POS_NONE)
+		return 0;
+	c[S_OP].str[i] = a->store->name[tree->row[op]];
+	const tl_op_args *args = tl__op_args(a->store, tree->row[op]);
+	if (!args)
+		return 0;
+	TL_TRY(tl__analyzer_value(a, args->dims, true, &c[S_DIMS].val[i]));
+	TL_TRY(tl__analyzer_value(a, args->strides, true, &c[S_STRIDES].val[i]));
+	return tl__analyzer_value(a, args->concrete, true, &c[S_CONCRETE].val[i]);
+}
+
+static int fill_kernels(tl_table *table, tl_analyzer *a, const tl_row *kernels, bool with_operations)
+{
+	TL_TRY(tl__add_columns(table, columns, S_COLUMNS));
+	for (size_t i = 0; i < table->rows; i++)
+		TL_TRY(fill_kernel(a, table->columns.v, i, kernels[i]));
+	if (!with_operations) /* as in the kernel table: what no kernel has is no column */
+		tl__remove_columns(table, S_OP, S_NAME);
+	return 0;
+}
+
+int tl__short_kernels(tl_table **out, tl_analyzer *a, double threshold_us, tl_error *err)
+{
+	tl_row *kernels;
+	size_t n;
+	*out = NULL;
+	if (tl__analyzer_all_kernels(a, &kernels, &n) < 0)
+		return tl__nomem(err);
+	bool with_operations = any_operation(a->tree, kernels, n);
+	size_t n_short = keep_short(a->store, kernels, n, threshold_us);
+	tl_table *table = tl__table_new("short_kernels", a->strings, n_short);
+	int code = table ? 0 : TL_ENOMEM;
+	if (code == 0 && (n_short > 0 || n == 0))
+		code = fill_kernels(table, a, kernels, with_operations);
+	tl__free(kernels);
+	if (code < 0) {
+		tl_table_free(table);
+		return tl__nomem(err);
+	}
+	*out = table;
 	return 0;
 }
 
@@ -29,12 +101,12 @@ typedef struct range {
 	double start, stop;
 } range;
 
-static range duration_range(const tl_column *dur, const uint32_t *rows, size_t n)
+static range duration_range(const double *dur, size_t n)
 {
-	range r = {dur->f64[rows[0]], dur->f64[rows[0]]};
+	range r = {dur[0], dur[0]};
 	for (size_t i = 1; i < n; i++) {
-		r.start = fmin(r.start, dur->f64[rows[i]]);
-		r.stop = fmax(r.stop, dur->f64[rows[i]]);
+		r.start = fmin(r.start, dur[i]);
+		r.stop = fmax(r.stop, dur[i]);
 	}
 	return r.start < r.stop ? r : (range){r.start - 0.5, r.stop + 0.5};
 }
@@ -51,38 +123,33 @@ static size_t bin_of(double value, const tl_column *c, size_t bins, double start
 	return k;
 }
 
-static void fill_histogram(tl_column *c, size_t bins, const tl_column *dur, const uint32_t *rows, size_t n)
+static void fill_histogram(tl_column *c, size_t bins, const double *dur, size_t n)
 {
-	range r = duration_range(dur, rows, n);
+	range r = duration_range(dur, n);
 	double step = (r.stop - r.start) / (double)bins;
 	for (size_t k = 0; k < bins; k++) {
 		c[0].f64[k] = r.start + (double)k * step;
 		c[1].f64[k] = k + 1 < bins ? r.start + (double)(k + 1) * step : r.stop;
 	}
 	for (size_t i = 0; i < n; i++)
-		c[2].i64[bin_of(dur->f64[rows[i]], c, bins, r.start, step)]++;
+		c[2].i64[bin_of(dur[i], c, bins, r.start, step)]++;
 }
 
-int tl__short_kernel_histogram(tl_table **out, const tl_table *kernels, double threshold_us, int64_t bins,
-			       tl_error *err)
+int tl__short_kernel_histogram(tl_table **out, const tl_table *kernels, int64_t bins, tl_error *err)
 {
-	static const tl_column_spec columns[] = {
+	static const tl_column_spec columns_of_bins[] = {
 		{"bin_start", "µs", TL_COL_DOUBLE},
 		{"bin_end", "µs", TL_COL_DOUBLE},
 		{"count", "", TL_COL_INT64},
 	};
-	uint32_t *rows;
-	size_t n;
 	*out = NULL;
 	if (bins < 1)
 		return tl__fail(err, TL_EINVAL, "a histogram needs at least one bin, not %lld", (long long)bins);
-	if (short_rows(&rows, &n, kernels, threshold_us) < 0)
-		return tl__nomem(err);
+	size_t n = kernels->rows;
 	tl_table *table = tl__table_new("short_kernel_histogram", kernels->strings, n > 0 ? (size_t)bins : 0);
-	int code = table ? tl__add_columns(table, columns, 3) : TL_ENOMEM;
+	int code = table ? tl__add_columns(table, columns_of_bins, 3) : TL_ENOMEM;
 	if (code == 0 && n > 0)
-		fill_histogram(table->columns.v, (size_t)bins, tl__table_column(kernels, DURATION), rows, n);
-	tl__free(rows);
+		fill_histogram(table->columns.v, (size_t)bins, tl__table_column(kernels, DURATION)->f64, n);
 	if (code < 0) {
 		tl_table_free(table);
 		return tl__nomem(err);
@@ -149,25 +216,14 @@ static int keep_first(tl_table **table, size_t n, tl_error *err)
 	return 0;
 }
 
-int tl__short_kernels_summary(tl_table **out, tl_analyzer *a, const tl_table *kernels, double threshold_us,
-			      int64_t topk, tl_error *err)
+int tl__short_kernels_summary(tl_table **out, tl_analyzer *a, const tl_table *kernels, int64_t topk, tl_error *err)
 {
-	uint32_t *rows;
-	size_t n;
-	tl_table *selected = NULL;
 	*out = NULL;
-	if (short_rows(&rows, &n, kernels, threshold_us) < 0)
-		return tl__nomem(err);
-	if (n == 0 && kernels->rows > 0) { /* kernels, but no short one: a sheet without columns, as the reference's */
-		tl__free(rows);
+	if (kernels->columns.n == 0) { /* kernels, but no short one: a sheet without columns, as the reference's */
 		*out = tl__table_new("short_kernels_summary", kernels->strings, 0);
 		return *out ? 0 : tl__nomem(err);
 	}
-	int code = tl__table_take(&selected, kernels, rows, n, err);
-	tl__free(rows);
-	if (code == 0)
-		code = summarize(out, selected, tl__us(a->total_time), err);
-	tl_table_free(selected);
+	int code = summarize(out, kernels, tl__us(a->total_time), err);
 	if (code == 0 && topk >= 0)
 		code = keep_first(out, (size_t)topk, err);
 	if (code < 0) {

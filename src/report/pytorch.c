@@ -181,10 +181,9 @@ static int add_short_kernel_sheets(report_build *b, const tl_table *kernels)
 {
 	const tl_report_options *o = b->options;
 	tl_table *sheet;
-	TL_TRY(tl__short_kernel_histogram(&sheet, kernels, o->short_kernel_threshold_us, o->short_kernel_bins, b->err));
+	TL_TRY(tl__short_kernel_histogram(&sheet, kernels, o->short_kernel_bins, b->err));
 	TL_TRY(add_sheet(b, sheet, true));
-	TL_TRY(tl__short_kernels_summary(&sheet, b->analyzer, kernels, o->short_kernel_threshold_us,
-					 o->topk_short_kernels, b->err));
+	TL_TRY(tl__short_kernels_summary(&sheet, b->analyzer, kernels, o->topk_short_kernels, b->err));
 	return add_sheet(b, sheet, true);
 }
 
@@ -197,7 +196,7 @@ static int add_kernel_sheets(report_build *b)
 	}
 	if (!b->options->short_kernel_study)
 		return 0;
-	TL_TRY(tl__kernels(&kernels, b->analyzer, b->err));
+	TL_TRY(tl__short_kernels(&kernels, b->analyzer, b->options->short_kernel_threshold_us, b->err));
 	int code = add_short_kernel_sheets(b, kernels);
 	tl_table_free(kernels);
 	return code;
