@@ -53,7 +53,10 @@ TL_API bool tl_event_has_category(const tl_events *events, tl_row event);
 
 /** Start in ps relative to the base of the trace (tl_events_base_us), or TL_TIME_NONE. */
 TL_API tl_time tl_event_start(const tl_events *events, tl_row event);
-/** Duration in ps; 0 for an event without one, TL_TIME_NONE for one that is negative, absurd or unreadable. */
+/**
+ * Duration in ps; 0 for an event without one, TL_TIME_NONE for one that is negative, absurd or unreadable, and for a
+ * UID out of range.
+ */
 TL_API tl_time tl_event_duration(const tl_events *events, tl_row event);
 /** Whether the event has a duration in the file, usable or not. */
 TL_API bool tl_event_has_duration(const tl_events *events, tl_row event);
@@ -116,7 +119,8 @@ TL_API const char *tl_event_arg_json(const tl_events *events, tl_row event, tl_e
 TL_API const char *tl_event_extra(const tl_events *events, tl_row event, size_t index, const char **json);
 
 /**
- * The whole event as JSON text, as it stands in the file (a broken one: as it was repaired, an unreadable one: {}).
+ * The whole event as JSON text, as it stands in the file without blanks outside strings (a broken one: as it was
+ * repaired, an unreadable one: {}; an element that is no object as it is).
  * Only for a trace that was opened with `keep_raw`; an event that was added to a tree has none.
  * @param[out] out NUL-terminated, allocated with malloc; the caller frees it with free()
  * @param[out] n length; may be NULL

@@ -148,7 +148,7 @@ typedef enum tl_model_cost {
 } tl_model_cost;
 /**
  * Sets a cost. A negative or infinite one, and NaN, is TL_EINVAL, and the answer is that the input makes no sense, as
- * with tl_model_fail: a row without metrics. So is a `which` that is none.
+ * with tl_model_fail. A `which` that is none is TL_EINVAL and changes nothing.
  */
 TL_API int tl_model_cost_set(tl_model_result *out, tl_model_cost which, double value);
 /** What was set, NaN otherwise. For changing what tl_model_builtin gave. */
@@ -165,9 +165,15 @@ TL_API int tl_model_spec(tl_model_result *out, const char *unit, const char *pre
  *         message names it), TL_ENOMEM
  */
 TL_API int tl_model_builtin(tl_model_result *out, const tl_model_input *in, const char *name, tl_error *err);
-/** Answers "this is not covered": a row without metrics, silently. Returns 0, to be returned. */
+/**
+ * Answers "this is not covered", silently: no row in tables of metrics, one without metrics in the unified table.
+ * Returns 0, to be returned.
+ */
 TL_API int tl_model_decline(tl_model_result *out);
-/** Answers "this input makes no sense": a row without metrics. `why` is copied. Returns 0, to be returned. */
+/**
+ * Answers "this input makes no sense": rows as with tl_model_decline, and tl_analyzer_failures counts it and tells the
+ * first `why`, which is copied; NULL: a general one. Returns 0, to be returned.
+ */
 TL_API int tl_model_fail(tl_model_result *out, const char *why);
 /** Whether the answer so far is one: neither declined nor failed. */
 TL_API bool tl_model_ok(const tl_model_result *out);

@@ -36,7 +36,7 @@ TL_API int tl_table_new(tl_table **out, const char *name, size_t rows, tl_error 
  * @param values one a row: int64_t, double (NaN: empty), bool, or const char * (NULL: empty); of a list or record
  *        JSON texts, likewise
  * @param null NULL, or for each row whether it is empty
- * @return 0, TL_EINVAL (no or a known name, a text that is no JSON), TL_ENOMEM
+ * @return 0, TL_EINVAL (no or a known name, no such type, no values, a text that is no JSON), TL_ENOMEM
  */
 TL_API int tl_table_add(tl_table *table, const char *name, const char *unit, tl_type type, const void *values,
 			const bool *null, tl_error *err);

@@ -47,7 +47,10 @@ typedef struct tl_breakdown {
 	size_t events;                  /**< events counted: GPU events with a usable time */
 } tl_breakdown;
 
-/** A caller's list of events, column by column. The library only reads it. */
+/**
+ * A caller's list of events, column by column. The library only reads it. Times are usable within 2^62 ps (53 days) of
+ * the origin, either side.
+ */
 typedef struct tl_gpu_event_list {
 	size_t n;
 	const tl_time *start; /**< n starts in ps from any origin; TL_TIME_NONE: not counted */

@@ -125,7 +125,10 @@ TL_API size_t tl_tree_backward(const tl_tree *tree, tl_row forward, tl_row *out,
  * @return 0 or TL_ENOMEM
  */
 TL_API int tl_tree_named(const tl_row **out, size_t *n, const tl_tree *tree, const char *name, tl_error *err);
-/** Distinct names of nodes in order of their first node: their number and, below it, each with its nodes. TL_ENOMEM. */
+/**
+ * Distinct names of nodes in order of their first node: their number and, below it, each with its nodes. TL_ENOMEM,
+ * TL_ENOTFOUND (no such index).
+ */
 TL_API int tl_tree_name_count(size_t *out, const tl_tree *tree, tl_error *err);
 TL_API int tl_tree_name_get(const char **name, const tl_row **out, size_t *n, const tl_tree *tree, size_t index,
 			    tl_error *err);

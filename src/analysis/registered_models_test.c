@@ -207,6 +207,32 @@ static void built_in_models_need_what_they_read(void **state)
 
 /* ---- failures ---- */
 
+/* -1 is TL_ENOMEM, and what a callback returns whose author did not look that up. */
+static int minus_one(void *user, const tl_model_input *in, tl_model_result *out, tl_error *err)
+{
+	(void)in, (void)out;
+	if (user)
+		err->code = TL_ENOMEM;
+	return -1;
+}
+
+static void minus_one_is_no_lack_of_memory(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		fixture f = begin();
+		tl_table *table;
+		tl_error err = TL_ERROR_INIT;
+		const tl_model_desc model = {
+			.name = "my::op", .sheet = "X", .eval = minus_one, .user = i ? (void *)&f : NULL};
+		assert_int_equal(tl_analyzer_register_model(f.a, &model, NULL), 0);
+		assert_int_equal(tl_analyzer_family_metrics(&table, f.a, "X", NULL, &err),
+				 i ? TL_ENOMEM : TL_ECALLBACK);
+		assert_string_equal(err.message, i ? "out of memory" : "the model of 'my::op' failed");
+		end(f);
+	}
+}
+
 static int fails(void *user, const tl_model_input *in, tl_model_result *out, tl_error *err)
 {
 	(void)in, (void)out;
@@ -425,7 +451,7 @@ static int hook_that_fails(void *user, tl_tree *tree, tl_error *err)
 	(void)tree;
 	if (user)
 		snprintf(err->message, sizeof err->message, "%s", (const char *)user);
-	return 7;
+	return user ? 7 : -1; /* the latter, without a word, is a failure as any other */
 }
 
 static void a_report_calls_hooks(void **state)
@@ -546,6 +572,7 @@ int main(void)
 		cmocka_unit_test(what_is_left_open_comes_from_the_built_in_model),
 		cmocka_unit_test(built_in_models_can_be_asked),
 		cmocka_unit_test(built_in_models_need_what_they_read),
+		cmocka_unit_test(minus_one_is_no_lack_of_memory),
 		cmocka_unit_test(a_failing_model_ends_the_table_with_its_own_error),
 		cmocka_unit_test(nothing_is_no_argument),
 		cmocka_unit_test(declining_and_failing_leave_a_row_without_metrics),

@@ -259,6 +259,33 @@ void tl__output_abort(tl_output *output)
 	free_output(output);
 }
 
+/* Where a name leads, to be freed; of a file that is not there yet, its folder's place and the last part of the name.
+ */
+static bool place_of(const char *path, char **folder, const char **name)
+{
+	*folder = realpath(path, NULL);
+	*name = "";
+	if (*folder)
+		return true;
+	const char *slash = strrchr(path, '/');
+	char *above = slash ? tl__strndup(path, (size_t)(slash - path) + 1) : tl__strdup(".");
+	*folder = above ? realpath(above, NULL) : NULL;
+	*name = slash ? slash + 1 : path;
+	tl__free(above);
+	return *folder != NULL;
+}
+
+bool tl__output_is_same(const char *a, const char *b)
+{
+	char *folders[2] = {NULL, NULL};
+	const char *names[2];
+	bool same = place_of(a, &folders[0], &names[0]) && place_of(b, &folders[1], &names[1]) &&
+		    !strcmp(folders[0], folders[1]) && !strcmp(names[0], names[1]);
+	free(folders[0]);
+	free(folders[1]);
+	return same || !strcmp(a, b);
+}
+
 int tl__make_folder(const char *path, tl_error *err)
 {
 	char *part = tl__strdup(path);

@@ -56,6 +56,12 @@ void tl__output_abort(tl_output *output);
 /** Makes a folder and the missing ones above it. 0 (also when it exists), TL_EIO, TL_ENOMEM. */
 int tl__make_folder(const char *path, tl_error *err);
 
+/**
+ * Whether two names mean one output, so that what is written last would be all that is left: equal names, or after
+ * links and `.` and `..` one file, which need not be there yet. False, too, when that cannot be found out.
+ */
+bool tl__output_is_same(const char *a, const char *b);
+
 /** Tests only: writes from now on put at most `limit` bytes at a time to the system (0: no limit), and fail with
  * ENOSPC after `fail_after` bytes (negative: never). */
 void tl__output_inject(size_t limit, int64_t fail_after);

@@ -33,7 +33,8 @@ static int call(const tl_user_model *model, const tl_perf_input *in, tl_arena *a
 	int code = model->eval(model->user, &input, &out, &own);
 	if (code == 0)
 		code = out.code;
-	if (code == TL_ENOMEM)
+	/* -1 alone is what many callbacks return for any failure */
+	if (code == TL_ENOMEM && (out.code == TL_ENOMEM || own.code == TL_ENOMEM))
 		return tl__nomem(err);
 	if (code != 0) {
 		if (!own.message[0])

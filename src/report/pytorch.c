@@ -111,6 +111,7 @@ static int add_unified_summary(report_build *b, const tl_table *unified, bool ov
 	tl_summary_options o = b->summary;
 	tl_table *sheet;
 	o.overlap = overlap;
+	o.call_stack = o.call_stack && !overlap; /* as in the reference: one sheet tells of calls */
 	TL_TRY(tl__unified_perf_summary(&sheet, unified, &o, b->err));
 	return add_sheet(b, sheet, false);
 }
@@ -389,7 +390,8 @@ static int make_analyzer(report_build *b)
 /* A hook that fails ends the report; its error stays as it is, but for the code. */
 static int failed_hook(report_build *b, int code)
 {
-	if (code == TL_ENOMEM)
+	/* -1 alone is what many callbacks return for any failure */
+	if (code == TL_ENOMEM && b->err->code == TL_ENOMEM)
 		return tl__nomem(b->err);
 	if (!b->err->message[0])
 		return tl__fail(b->err, TL_ECALLBACK, "a hook of the report failed");

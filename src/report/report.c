@@ -36,7 +36,7 @@ int tl__report_add(tl_report *report, tl_table *sheet, tl_error *err)
 
 int tl_report_add_table(tl_report *report, tl_table *table, tl_error *err)
 {
-	const char *name = tl_table_name(table);
+	const char *name = table ? tl_table_name(table) : "";
 	if (!*name) {
 		tl_table_free(table);
 		return tl__fail(err, TL_EINVAL, "a sheet needs a name");

@@ -37,7 +37,11 @@ const char *tl_report_describe(const char *sheet)
 	for (size_t i = 0; i < sizeof descriptions / sizeof *descriptions; i++)
 		if (!strcmp(descriptions[i].sheet, sheet))
 			return descriptions[i].text;
-	size_t n = strlen(sheet);
+	static const char overlap[] = "_kl_overlap";
+	size_t n = strlen(sheet), suffix = sizeof overlap - 1;
+	if (n > suffix && !strcmp(sheet + n - suffix, overlap))
+		return "The rows of the sheet of this name without _kl_overlap, told apart by the kernels that ran "
+		       "meanwhile";
 	/* families are many and grow: their sheets are told by their ending */
 	if (n > 4 && !strcmp(sheet + n - 4, "_fwd"))
 		return "Operations of this family, forward pass, by shape: FLOPs, bytes and rates";

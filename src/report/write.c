@@ -277,7 +277,7 @@ int tl_report_write(const tl_report *report, const tl_report_outputs *outputs, c
 {
 	if (!heading)
 		heading = &no_heading;
-	if (outputs->xlsx_path && outputs->json_path && !strcmp(outputs->xlsx_path, outputs->json_path))
+	if (outputs->xlsx_path && outputs->json_path && tl__output_is_same(outputs->xlsx_path, outputs->json_path))
 		return tl__fail(err, TL_EINVAL, "the workbook and the JSON file cannot both be '%s'",
 				outputs->xlsx_path);
 	tl_staging staging = {0};

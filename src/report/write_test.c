@@ -351,11 +351,51 @@ static void every_sheet_is_described(void **state)
 					     "kernel_summary",
 					     "coll_analysis",
 					     "short_kernels_summary",
+					     "ops_unique_args_kl_overlap",
+					     "unified_perf_summary_kl_overlap",
 					     "trace_health"};
 	for (size_t i = 0; i < sizeof sheets / sizeof *sheets; i++)
 		assert_true(strlen(tl_report_describe(sheets[i])) > 20);
 	assert_string_equal(tl_report_describe("nothing of ours"), "");
 	assert_string_equal(tl_report_describe("_fwd"), "");
+}
+
+/* What is written last would be all that is left. */
+static void two_outputs_of_one_file(void **state)
+{
+	fixture *f = *state;
+	tl_error err = TL_ERROR_INIT;
+	char one[512], other[512];
+	snprintf(one, sizeof one, "%s/one", f->dir);
+	static const char *const between[] = {"", "/", "/.", "/../"};
+	for (size_t i = 0; i < 4; i++) {
+		const char *last = i == 3 ? strrchr(f->dir, '/') + 1 : "";
+		snprintf(other, sizeof other, "%s%s%s/one", f->dir, between[i], last);
+		assert_int_equal(tl_report_write(f->report, &(tl_report_outputs){.xlsx_path = one, .json_path = other},
+						 NULL, &err),
+				 TL_EINVAL);
+		assert_int_equal(entries(f->dir), 0);
+	}
+	snprintf(other, sizeof other, "%s/two", f->dir);
+	assert_int_equal(symlink("one", other), 0);
+	FILE *file = fopen(one, "w");
+	assert_non_null(file);
+	assert_int_equal(fclose(file), 0);
+	assert_int_equal(
+		tl_report_write(f->report, &(tl_report_outputs){.xlsx_path = one, .json_path = other}, NULL, &err),
+		TL_EINVAL);
+	assert_int_equal(unlink(other), 0);
+	assert_int_equal(
+		tl_report_write(f->report, &(tl_report_outputs){.xlsx_path = one, .json_path = other}, NULL, &err), 0);
+	assert_int_equal(entries(f->dir), 2);
+}
+
+static void a_table_that_is_none(void **state)
+{
+	fixture *f = *state;
+	tl_error err = TL_ERROR_INIT;
+	assert_int_equal(tl_report_add_table(f->report, NULL, &err), TL_EINVAL);
+	assert_string_equal(err.message, "a sheet needs a name");
 }
 
 int main(void)
@@ -375,6 +415,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_sheet_longer_than_excel_holds_is_refused, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(wrong_places_are_named, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_table_name_is_no_path, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(two_outputs_of_one_file, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_table_that_is_none, set_up, tear_down),
 		cmocka_unit_test(every_sheet_is_described),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -68,6 +68,10 @@ int tl_table_add(tl_table *table, const char *name, const char *unit, tl_type ty
 		return tl__fail(err, TL_EINVAL, "a column needs a name");
 	if (tl__table_column(table, name))
 		return tl__fail(err, TL_EINVAL, "there is a column '%.200s' already", name);
+	if ((int)type < TL_TYPE_INT64 || (int)type > TL_TYPE_RECORD)
+		return tl__fail(err, TL_EINVAL, "there is no type %d of columns", (int)type);
+	if (!values && table->rows)
+		return tl__fail(err, TL_EINVAL, "column '%.200s' has no values", name);
 	tl_column *column = tl__table_add(table, name, unit ? unit : "", storage_of(type));
 	int code = column ? 0 : TL_ENOMEM;
 	if (column && column->storage == TL_COL_VALUE)

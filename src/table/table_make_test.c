@@ -66,6 +66,9 @@ static void test_refusals(void **state)
 	assert_int_equal(tl_table_add(t, "", "", TL_TYPE_INT64, integers, NULL, &err), TL_EINVAL);
 	assert_int_equal(tl_table_add(t, NULL, "", TL_TYPE_INT64, integers, NULL, &err), TL_EINVAL);
 	assert_int_equal(tl_table_add(t, "bad", "", TL_TYPE_RECORD, broken, NULL, &err), TL_EINVAL);
+	assert_int_equal(tl_table_add(t, "bad", "", (tl_type)(TL_TYPE_RECORD + 1), integers, NULL, &err), TL_EINVAL);
+	assert_int_equal(tl_table_add(t, "bad", "", (tl_type)-1, integers, NULL, &err), TL_EINVAL);
+	assert_int_equal(tl_table_add(t, "bad", "", TL_TYPE_DOUBLE, NULL, NULL, &err), TL_EINVAL);
 	assert_int_equal(tl_table_columns(t), 5);
 	assert_int_equal(tl_table_find_column(t, "bad"), -1);
 	tl_table_free(t);

@@ -85,6 +85,6 @@ const char *tl_code_name(int code)
 		"TL_OK",      "TL_ENOMEM", "TL_EIO",          "TL_EFORMAT",   "TL_EINVAL",     "TL_ENOTFOUND",
 		"TL_ESTRICT", "TL_EEMPTY", "TL_EUNSUPPORTED", "TL_ECALLBACK", "TL_ECANCELLED", "TL_ELIMIT",
 	};
-	int i = -code;
-	return i >= 0 && i < (int)(sizeof names / sizeof *names) ? names[i] : "TL_?";
+	int least = -(int)(sizeof names / sizeof *names);
+	return code <= 0 && code > least ? names[-code] : "TL_?";
 }

@@ -3,6 +3,7 @@
 #include "util/error.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -64,12 +65,24 @@ static void test_long_message(void **state)
 	assert_string_equal(err.message + strlen(err.message) - (size_t)n, end);
 }
 
+static void test_names(void **state)
+{
+	(void)state;
+	static const int unknown[] = {1, TL_ELIMIT - 1, INT_MAX, INT_MIN};
+	assert_string_equal(tl_code_name(0), "TL_OK");
+	assert_string_equal(tl_code_name(TL_EIO), "TL_EIO");
+	assert_string_equal(tl_code_name(TL_ELIMIT), "TL_ELIMIT");
+	for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++)
+		assert_string_equal(tl_code_name(unknown[i]), "TL_?");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_plain),
 		cmocka_unit_test(test_system),
 		cmocka_unit_test(test_long_message),
+		cmocka_unit_test(test_names),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
