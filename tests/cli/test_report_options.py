@@ -124,6 +124,10 @@ class ReportOptions(test_command.Case):
                          "'aten::mm', 'gemm_kernel_0']")
         self.assertNotIn("call_stack", row["kernel_details_summary"])
         self.assertNotIn("wrappers", row)
+        sheets = self.sheets(self.python_trace(), "--include_call_stack", "--include_overlap_info")
+        self.assertIn("entry_point", sheets["unified_perf_summary"][0])
+        self.assertNotIn("entry_point", sheets["unified_perf_summary_kl_overlap"][0])
+        self.assertNotIn("call_stack", sheets["unified_perf_summary_kl_overlap"][0]["kernel_details_summary"])
         for value, there in (("", False), ("1", True)):
             row = self.sheets(self.python_trace(), "--include_call_stack",
                               env={"TRACELENS_DEBUG": value})["unified_perf_summary"][0]
