@@ -4,7 +4,6 @@
  * holds must not depend on how it is cut into blocks, and no time may leave its range.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "trace/trace.h"
 #include "tracelens/tree.h"

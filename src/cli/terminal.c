@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* What the command says: messages, standard output, progress, the end by Ctrl-C. */
 #include <errno.h>
 #include <signal.h>
 #include <stdarg.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Alignments of two sequences: as good as a table over both makes them, long ones, unlike ones; without memory. */
 #include "compare/align.h"
 
 #include <setjmp.h>

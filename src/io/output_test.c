@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Output files: whole or not there at all, whatever stands at their name, on a full disk and without memory. */
 #include "io/output.h"
 
 #include <dirent.h>

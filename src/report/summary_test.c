@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The summary on a terminal: its columns, its width, and names that would steer the terminal. */
 #include "report/testing.h"
 
 #include <math.h>

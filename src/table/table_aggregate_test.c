@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Aggregates of groups against figures of a golden table and of arithmetic. */
 #include "table/testing.h"
 
 static tl_groups group_by(const tl_table *t, const char *key)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Grouping rows by columns of every storage, and many rows whose groups arithmetic tells. */
 #include "table/testing.h"
 
 static void expect_groups(const tl_table *t, const char *const *keys, size_t n_keys, bool keep_empty, size_t n,

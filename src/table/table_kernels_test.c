@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Summaries of kernel lists: a golden cell, order, cutting of names, rounding. */
 #include "table/testing.h"
 
 static tl_table *summarize(const tl_table *t, const char *source)

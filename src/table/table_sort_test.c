@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Sorting by columns of every storage: empty cells last, stable, any number of rows. */
 #include "table/testing.h"
 
 static void sorts_every_storage_with_empty_cells_last(void **state)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Tables as CSV and JSON, in memory and in files, and reading their cells. */
 #include <stdio.h>
 #include <unistd.h>
 

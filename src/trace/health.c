@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Names and texts of what may be doubtful about a trace, counting it, and the table trace_health. */
 #include <stdio.h>
 #include <string.h>
 

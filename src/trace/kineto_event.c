@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Puts an event that was read into the columns and side tables of the store. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Rewrites an event that breaks the rules of JSON as one that keeps them, and counts each repair. */
 #include <inttypes.h>
 #include <string.h>
 #include <strings.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Reads one well-formed event: where its fields are, in one pass over its text. The hot loop of loading. */
 #include <string.h>
 
 #include "trace/kineto.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Times of events: from their texts, relative to the base, and what only the end of the file settles. */
 #include <string.h>
 
 #include "trace/kinds.h"

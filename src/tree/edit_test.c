@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Edits of a tree, one by one: what they change, what they refuse, and that a failure changes nothing. */
 #include "tree/edit_fixture.h"
 #include "tree/recompute.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Marks of activation checkpointing: regions of Python frames, their names, and a real trace. */
 #include "tree/recompute.h"
 
 #include <string.h>

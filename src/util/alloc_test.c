@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Allocation, its injected failures, growing arrays, and texts of errors. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

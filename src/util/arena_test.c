@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Arenas: alignment, blocks that do not overlap, failing allocations. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

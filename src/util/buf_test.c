@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Text buffers: what is appended, and that the first failure sticks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

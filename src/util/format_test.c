@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Numbers to text and back: Python's spelling, shortest digits, rounding, other locales. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The hash map: few and many keys, failing allocations. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Pools of strings and extensions of pools. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Text made safe for a terminal: every byte at every place, and cutting to a width. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

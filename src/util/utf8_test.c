@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* UTF-8: every code point there and back, what is none, counting. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Values: JSON in, Python's spelling and JSON out, limits, equality, failing allocations. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
