@@ -28,6 +28,8 @@ static const struct {
 	{"short_kernel_histogram", "How the durations of short kernels are distributed"},
 	{"short_kernels_summary", "Short kernels by operation, arguments and kernel name"},
 	{"coll_analysis", "Collective communication by group, type and message size"},
+	{"roofline_rates",
+	 "The rate of the GPU that the rooflines count with, for each compute spec, and where it comes from"},
 	{"trace_health", "What was repaired in the trace or is doubtful about it"},
 	{"comparison_health", "What was repaired in the trace compared with (trace2) or is doubtful about it"},
 };

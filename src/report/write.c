@@ -184,9 +184,11 @@ static int fill_sheets(tl_xlsx_sheet *out, uint8_t **marks, const tl_report *rep
 	for (size_t i = 0; i < report->sheets.n; i++) {
 		const tl_table *table = report->sheets.v[i];
 		TL_TRY(mark_deltas(&marks[i], table, err));
+		const char *description = tl_report_describe(tl_table_name(table));
 		out[i] = (tl_xlsx_sheet){
 			.table = table,
-			.description = tl_report_describe(tl_table_name(table)),
+			.description = *description ? description
+						    : "A sheet of an extension, or of the program that made the report",
 			.marks = marks[i],
 		};
 	}

@@ -353,6 +353,7 @@ static void every_sheet_is_described(void **state)
 					     "short_kernels_summary",
 					     "ops_unique_args_kl_overlap",
 					     "unified_perf_summary_kl_overlap",
+					     "roofline_rates",
 					     "trace_health"};
 	for (size_t i = 0; i < sizeof sheets / sizeof *sheets; i++)
 		assert_true(strlen(tl_report_describe(sheets[i])) > 20);

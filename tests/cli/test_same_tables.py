@@ -146,6 +146,15 @@ class SameTables(unittest.TestCase):
             self.assertEqual(text[sheet][0], book[sheet].max_row - 1)
             self.assertGreater(len(text[sheet][1]), 20)
 
+    def test_overview_tells_of_every_sheet(self):
+        model = os.path.join(os.path.dirname(traces.EXAMPLE), "..", "custom_op.lua")  # with a sheet "Copies" of its own
+        book, _ = self.check_trace(traces.EXAMPLE, "--gpu_arch_platform=H100", "--include_overlap_info",
+                                   "--comparison_json_path", traces.EXAMPLE, "--extension_file", model)
+        text = {row[0].value: row[2].value for row in book["overview"].iter_rows()}
+        self.assertIn("Copies", book.sheetnames)
+        for sheet in book.sheetnames[1:]:
+            self.assertGreater(len(text[sheet] or ""), 20, sheet)
+
     def test_names_that_nobody_likes(self):
         book, _ = self.check_trace(traces.nasty().write(self.path("t.json")))
         values = {row[0].value for row in book["ops_summary"].iter_rows(min_row=2)}
