@@ -90,12 +90,14 @@ int tl__kernel_modules(tl_analyzer *a, tl_table *kernels, tl_error *err);
 int tl__kernel_summary(tl_table **out, tl_analyzer *a, tl_error *err);
 
 /* analysis/short_kernels.c: spec 02 section 9.3 */
+/** What a caller asks of the study: a threshold from 0 µs up, infinity included, 1 to 1000000 bins; else TL_EINVAL. */
+int tl__check_short_kernels(double threshold_us, int64_t bins, tl_error *err);
 /**
  * The kernels of tl__kernels that take less than `threshold_us`, with the columns that the two tables below need;
  * without columns when there are kernels, but no short one. TL_ENOMEM.
  */
 int tl__short_kernels(tl_table **out, tl_analyzer *a, double threshold_us, tl_error *err);
-/** Of tl__short_kernels. Rows: `bins`, or none when no kernel is short. TL_EINVAL: bins < 1. */
+/** Of tl__short_kernels. Rows: `bins` (at least 1), or none when no kernel is short. TL_ENOMEM. */
 int tl__short_kernel_histogram(tl_table **out, const tl_table *kernels, int64_t bins, tl_error *err);
 /** Of tl__short_kernels. At most `topk` rows (< 0: all); no columns when `kernels` has none. */
 int tl__short_kernels_summary(tl_table **out, tl_analyzer *a, const tl_table *kernels, int64_t topk, tl_error *err);

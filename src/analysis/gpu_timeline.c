@@ -118,7 +118,7 @@ int tl_breakdown_table(tl_table **out, const tl_breakdown *breakdown, bool with_
 {
 	*out = NULL;
 	if (!breakdown)
-		return tl__fail(err, TL_EINVAL, "which breakdown?");
+		return tl__fail(err, TL_EINVAL, "a breakdown is needed");
 	block b = {.total = breakdown->total};
 	b.n = timeline_rows(b.rows, breakdown, with_threshold);
 	tl_table *table = tl__table_new("gpu_timeline", NULL, b.n);

@@ -297,14 +297,37 @@ static void ties_do_not_depend_on_the_order_of_the_file(void **state)
 	}
 }
 
-static void a_histogram_needs_a_bin(void **state)
+static void what_is_asked_of_the_study_must_make_sense(void **state)
 {
 	(void)state;
+	static const struct {
+		double threshold_us;
+		int64_t bins;
+		const char *says; /* NULL: it makes sense */
+	} cases[] = {
+		{0, 1, NULL},
+		{INFINITY, 1000000, NULL},
+		{-0.5, 1, "threshold"},
+		{(double)NAN, 1, "threshold"},
+		{-INFINITY, 1, "threshold"},
+		{10, 0, "bins"},
+		{10, -1, "bins"},
+		{10, 1000001, "1000000 bins"},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		tl_error err = TL_ERROR_INIT;
+		int code = tl__check_short_kernels(cases[i].threshold_us, cases[i].bins, &err);
+		assert_int_equal(code, cases[i].says ? TL_EINVAL : 0);
+		assert_non_null(strstr(err.message, cases[i].says ? cases[i].says : ""));
+	}
+	/* below infinity all are short: those of the whole table */
 	fixture f;
 	fixture_open(&f, sample());
 	tl_error err = TL_ERROR_INIT;
-	tl_table *kernels = short_kernels_of(&f, 10), *t;
-	assert_int_equal(tl__short_kernel_histogram(&t, kernels, 0, &err), TL_EINVAL);
+	tl_table *all, *kernels = short_kernels_of(&f, INFINITY);
+	assert_int_equal(tl__kernels(&all, f.a, &err), 0);
+	assert_int_equal(tl_table_rows(kernels), tl_table_rows(all));
+	tl_table_free(all);
 	tl_table_free(kernels);
 	fixture_close(&f);
 }
@@ -355,7 +378,7 @@ int main(void)
 		cmocka_unit_test(a_kernel_without_usable_time_counts_but_not_its_time),
 		cmocka_unit_test(streams_may_be_texts),
 		cmocka_unit_test(ties_do_not_depend_on_the_order_of_the_file),
-		cmocka_unit_test(a_histogram_needs_a_bin),
+		cmocka_unit_test(what_is_asked_of_the_study_must_make_sense),
 		cmocka_unit_test(every_failed_allocation_is_reported),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -144,24 +144,17 @@ const char *tl_analyzer_category_of(tl_analyzer *a, const char *name, const char
 
 /* ---- GPU timeline ---- */
 
-static int check_threshold(const double *micro_idle_us, tl_error *err)
-{
-	if (micro_idle_us && !(*micro_idle_us >= 0)) /* NaN, too */
-		return tl__fail(err, TL_EINVAL, "the micro-idle threshold must be a number of µs from 0 up");
-	return 0;
-}
-
 int tl_analyzer_breakdown(tl_breakdown *out, tl_analyzer *a, const double *micro_idle_us, tl_error *err)
 {
 	*out = (tl_breakdown){0};
-	TL_TRY(check_threshold(micro_idle_us, err));
+	TL_TRY(tl__check_micro_idle(micro_idle_us, err));
 	return tl__analyzer_breakdown(out, a, TL_TIMELINE_ALL, micro_idle_us, err);
 }
 
 int tl_analyzer_gpu_timeline(tl_table **out, tl_analyzer *a, const double *micro_idle_us, tl_error *err)
 {
 	*out = NULL;
-	TL_TRY(check_threshold(micro_idle_us, err));
+	TL_TRY(tl__check_micro_idle(micro_idle_us, err));
 	return hand_out(out, tl__gpu_timeline(out, a, micro_idle_us, err), err);
 }
 
@@ -323,7 +316,7 @@ int tl_analyzer_family_metrics(tl_table **out, tl_analyzer *a, const char *famil
 	bool overlap = a->options.overlap;
 	*out = NULL;
 	if (!family)
-		return tl__fail(err, TL_EINVAL, "which family?");
+		return tl__fail(err, TL_EINVAL, "the name of a family is needed");
 	a->options.overlap |= o->overlap;
 	a->sheet_failures = no_failures;
 	int code = tl__perf_metrics(out, a, family, o->backward, err);
@@ -421,12 +414,9 @@ int tl_analyzer_kernel_summary(tl_table **out, tl_analyzer *a, tl_error *err)
 static int short_kernel_options(tl_short_kernel_options *out, const tl_short_kernel_options *given, tl_error *err)
 {
 	*out = given ? *given : (tl_short_kernel_options){0};
-	if (!(out->threshold_us >= 0) || isinf(out->threshold_us))
-		return tl__fail(err, TL_EINVAL, "the short-kernel threshold must be a number of µs from 0 up");
-	if (out->bins < 0 || out->bins > 1000000)
-		return tl__fail(err, TL_EINVAL, "the histogram needs 1 to 1000000 bins");
-	out->threshold_us = out->threshold_us > 0 ? out->threshold_us : 10;
 	out->bins = out->bins ? out->bins : 100;
+	TL_TRY(tl__check_short_kernels(out->threshold_us, out->bins, err));
+	out->threshold_us = out->threshold_us > 0 ? out->threshold_us : 10;
 	out->top = out->top > 0 ? out->top : -1;
 	return 0;
 }

@@ -73,6 +73,16 @@ static int fill_kernels(tl_table *table, tl_analyzer *a, const tl_row *kernels, 
 	return 0;
 }
 
+int tl__check_short_kernels(double threshold_us, int64_t bins, tl_error *err)
+{
+	enum { MOST_BINS = 1000000 };
+	if (!(threshold_us >= 0)) /* NaN, too */
+		return tl__fail(err, TL_EINVAL, "the short-kernel threshold must be a number of µs from 0 up");
+	if (bins < 1 || bins > MOST_BINS)
+		return tl__fail(err, TL_EINVAL, "the histogram needs 1 to %d bins", MOST_BINS);
+	return 0;
+}
+
 int tl__short_kernels(tl_table **out, tl_analyzer *a, double threshold_us, tl_error *err)
 {
 	tl_row *kernels;
@@ -143,8 +153,6 @@ int tl__short_kernel_histogram(tl_table **out, const tl_table *kernels, int64_t 
 		{"count", "", TL_COL_INT64},
 	};
 	*out = NULL;
-	if (bins < 1)
-		return tl__fail(err, TL_EINVAL, "a histogram needs at least one bin, not %lld", (long long)bins);
 	size_t n = kernels->rows;
 	tl_table *table = tl__table_new("short_kernel_histogram", kernels->strings, n > 0 ? (size_t)bins : 0);
 	int code = table ? tl__add_columns(table, columns_of_bins, 3) : TL_ENOMEM;

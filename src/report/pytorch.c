@@ -354,13 +354,9 @@ static void look_at_gpu_events(report_build *b)
 
 static int check_options(const tl_report_options *o, tl_error *err)
 {
-	/* written so that NaN fails */
-	if (o->has_micro_idle_threshold && !(o->micro_idle_threshold_us >= 0))
-		return tl__fail(err, TL_EINVAL, "the micro-idle threshold must be a number of µs from 0 up");
-	if (o->short_kernel_study && !(o->short_kernel_threshold_us >= 0))
-		return tl__fail(err, TL_EINVAL, "the short-kernel threshold must be a number of µs from 0 up");
-	if (o->short_kernel_study && (o->short_kernel_bins < 1 || o->short_kernel_bins > 1000000))
-		return tl__fail(err, TL_EINVAL, "the histogram needs 1 to 1000000 bins");
+	TL_TRY(tl__check_micro_idle(o->has_micro_idle_threshold ? &o->micro_idle_threshold_us : NULL, err));
+	if (o->short_kernel_study)
+		TL_TRY(tl__check_short_kernels(o->short_kernel_threshold_us, o->short_kernel_bins, err));
 	if (o->topk_ops == 0 || o->topk_roofline_ops == 0)
 		return tl__fail(err, TL_EINVAL, "a sheet cannot be cut to 0 rows");
 	return 0;

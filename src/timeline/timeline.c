@@ -250,14 +250,20 @@ tl_gpu_class tl_gpu_classify(const char *category, const char *name)
 	return tl__gpu_class_of(kind, name ? name : "", name ? strlen(name) : 0);
 }
 
+int tl__check_micro_idle(const double *micro_idle_us, tl_error *err)
+{
+	if (micro_idle_us && !(*micro_idle_us >= 0)) /* NaN, too */
+		return tl__fail(err, TL_EINVAL, "the micro-idle threshold must be a number of µs from 0 up");
+	return 0;
+}
+
 int tl_gpu_timeline_of_events(tl_breakdown *out, const tl_gpu_event_list *events, const double *micro_idle_us,
 			      tl_error *err)
 {
 	*out = (tl_breakdown){0};
 	if (!events || (events->n && (!events->start || !events->dur)))
 		return tl__fail(err, TL_EINVAL, "a list of GPU events needs starts and durations");
-	if (micro_idle_us && !(*micro_idle_us >= 0)) /* NaN, too */
-		return tl__fail(err, TL_EINVAL, "the micro-idle threshold must be a number of µs from 0 up");
+	TL_TRY(tl__check_micro_idle(micro_idle_us, err));
 	tl_sorting g = {0};
 	if (finish(&g, sort_list(&g, events), out, micro_idle_us) < 0)
 		return tl__nomem(err);

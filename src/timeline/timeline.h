@@ -27,12 +27,15 @@ bool tl__is_communication_name(const char *name, size_t n);
 /** Class of a GPU event (spec 01 section 7.2). */
 tl_gpu_class tl__gpu_class_of(uint8_t kind, const char *name, size_t n);
 
+typedef TL_VEC(tl_interval) tl_interval_buf;
 /**
  * Union of the GPU events `rows` in ps; events without usable time count nothing. `scratch` is a
- * caller-owned growable buffer reused between calls. Negative code when out of memory.
+ * caller-owned growable buffer reused between calls. 0 or TL_ENOMEM.
  */
-typedef TL_VEC(tl_interval) tl_interval_buf;
 int tl__busy_time(tl_time *out, const tl_store *store, const tl_row *rows, size_t n, tl_interval_buf *scratch);
+
+/** Whether a caller's threshold in µs is NULL or a number from 0 up, infinity included; else TL_EINVAL. */
+int tl__check_micro_idle(const double *micro_idle_us, tl_error *err);
 
 /**
  * Breakdown of GPU events (spec 01 section 7.4). `micro_idle_us` NULL: none; else gaps shorter than
