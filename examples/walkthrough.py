@@ -43,7 +43,8 @@ print(f"{len(tree.events)} events")
 show("GPU timeline", analyzer.get_df_gpu_timeline(), rows=20)
 
 # %% [markdown]
-# The same of a plain list of events, for which no tree is built.
+# The same of a plain list of events, for which no tree is built. A list tells no launches, so the four GPU events that were
+# launched before the profiler began count here, too (in a tree: `include_unlinked_kernels=True`).
 
 # %%
 everything = [dict(event) for event in tree.events]

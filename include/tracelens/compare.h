@@ -103,6 +103,7 @@ typedef struct tl_diff_totals {
 	size_t moved;   /**< nodes of the merged tree that are matched, but in another place among their siblings */
 	bool identical; /**< the trees have the same names in the same places */
 } tl_diff_totals;
+/** What the two sides consist of, and how much of them was matched; into `out`. */
 TL_API void tl_diff_get_totals(const tl_diff *diff, tl_diff_totals *out);
 
 /**

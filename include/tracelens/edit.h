@@ -72,6 +72,7 @@ TL_API int tl_edit_arg(const char **out, tl_edit *edit, tl_row event, const char
 
 /* ---- changing events ---- */
 
+/** Sets the name of an event; the text is copied. TL_EINVAL: no such event, no name. TL_ENOMEM. */
 TL_API int tl_edit_rename(tl_edit *edit, tl_row event, const char *name, tl_error *err);
 /**
  * Sets `cat`, which decides what an event is. In the tree are operations ("cpu_op"), runtime calls ("cuda_runtime"

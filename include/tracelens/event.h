@@ -41,6 +41,7 @@ typedef enum tl_event_kind {
 	TL_EVENT_METADATA,   /**< ph M */
 	TL_EVENT_EMPTY       /**< {}, or something that could not be read */
 } tl_event_kind;
+/** Kind of an event; TL_EVENT_EMPTY beyond the last. */
 TL_API tl_event_kind tl_event_kind_of(const tl_events *events, tl_row event);
 /** Kernel, copy or memset. */
 TL_API bool tl_event_is_gpu(const tl_events *events, tl_row event);

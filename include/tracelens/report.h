@@ -39,9 +39,9 @@ typedef struct tl_report_options {
 	bool detect_recompute;   /**< split sheets by whether activation checkpointing computes it a second time */
 	bool include_call_stack; /**< unified_perf_summary says where operations are called; reads Python frames */
 	const char *inductor_cache_dir; /**< tells of compiled kernels what the trace does not; NULL: not read */
-	bool enable_origami;          /**< known to the reference; noted in trace_health: there is no simulator here */
-	const char *python_path;      /**< the same: interpreter of a simulator; NULL: none asked for */
-	bool enable_pseudo_ops;       /**< operations that the trace lacks are made (tl_tree_apply_pseudo_ops) */
+	bool enable_origami;     /**< an option of the Python tool; noted in trace_health: there is no simulator here */
+	const char *python_path; /**< the same: interpreter of a simulator; NULL: none asked for */
+	bool enable_pseudo_ops;  /**< operations that the trace lacks are made (tl_tree_apply_pseudo_ops) */
 	tl_pseudo_options pseudo_ops; /**< read with enable_pseudo_ops */
 	bool call_stack_debug;        /**< with include_call_stack: also how the entry point was found */
 	/**
@@ -60,6 +60,7 @@ typedef struct tl_report_options {
 	const tl_tree *comparison_tree;
 } tl_report_options;
 
+/** The defaults. */
 TL_API tl_report_options tl_report_options_default(void);
 
 /**

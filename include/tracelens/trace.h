@@ -56,6 +56,7 @@ TL_API int tl_trace_open_memory(tl_trace **out, const void *data, size_t size, c
  */
 TL_API int tl_trace_take_raw(tl_trace *trace, tl_trace *from, tl_error *err);
 
+/** Frees a trace; trees of it must be gone. NULL is fine. */
 TL_API void tl_trace_free(tl_trace *trace);
 
 /** Number of events = number of UIDs. */

@@ -72,8 +72,8 @@ TL_API bool tl_tree_is_recompute(const tl_tree *tree, tl_row event);
 
 /** What pseudo-operations take from outside the trace; zero-initialise for the defaults. */
 typedef struct tl_pseudo_options {
-	const char *model;       /**< name of the model ("DeepSeek-V4-Pro"), NULL: unknown; the reference's TL_MODEL */
-	int64_t tensor_parallel; /**< GPUs that share a layer's heads, 0: 1; the reference's TL_TP */
+	const char *model;       /**< name of the model ("DeepSeek-V4-Pro"), the command's $TL_MODEL; NULL: unknown */
+	int64_t tensor_parallel; /**< GPUs that share a layer's heads, the command's $TL_TP; 0: 1 */
 } tl_pseudo_options;
 /**
  * Makes operations of what serving frameworks (vLLM, SGLang, AITER) leave unrecorded: fused and unfused
