@@ -166,7 +166,12 @@ static int compare(const cli_args *args)
 		return cli_complain(&err, status_of(code));
 	for (size_t i = 0; !cli_has(args, "quiet") && tl_comparison_note(c, i); i++)
 		cli_say("note: %s", tl_comparison_note(c, i));
-	status = cli_interrupted() ? CLI_INTERRUPTED : deliver(c, args, workbook, folder);
+	if (cli_interrupted()) {
+		cli_say("interrupted, nothing was written");
+		status = CLI_INTERRUPTED;
+	} else {
+		status = deliver(c, args, workbook, folder);
+	}
 	if (status == CLI_OK && tl_comparison_is_truncated(c)) /* a note has said which one */
 		status = CLI_TRUNCATED;
 	tl_comparison_free(c);

@@ -336,8 +336,10 @@ static int run(const cli_args *args)
 		status = open_sides(side);
 	if (status == CLI_OK)
 		status = compare(side, twins);
-	if ((status == CLI_OK || status == CLI_EMPTY) && cli_interrupted())
+	if ((status == CLI_OK || status == CLI_EMPTY) && cli_interrupted()) {
+		cli_say("interrupted");
 		status = CLI_INTERRUPTED;
+	}
 	for (int i = 0; i < 2; i++) {
 		if (status == CLI_OK && tl_trace_is_truncated(side[i].trace)) {
 			cli_say("%s: the file is cut off; this covers what is there", side[i].path);

@@ -562,7 +562,7 @@ static int make_report(job *j)
 	if (status == CLI_OK)
 		status = deliver(j, report, &progress);
 	cli_progress_end(&progress);
-	if (code == TL_ECANCELLED)
+	if (status == CLI_INTERRUPTED)
 		cli_say("interrupted, nothing was written");
 	else if (code < 0)
 		cli_complain(&err, status);

@@ -152,8 +152,10 @@ static int run(const cli_work *work, const cli_args *args)
 	cli_progress_end(&s.progress);
 	if (status == CLI_OK)
 		status = work->work(&s);
-	if ((status == CLI_OK || status == CLI_EMPTY) && cli_interrupted())
+	if ((status == CLI_OK || status == CLI_EMPTY) && cli_interrupted()) {
+		cli_say("interrupted");
 		status = CLI_INTERRUPTED;
+	}
 	if (status == CLI_OK && tl_trace_is_truncated(s.trace)) {
 		cli_say("%s: the file is cut off; this covers what is there", s.path);
 		status = CLI_TRUNCATED;

@@ -9,9 +9,11 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import traces
@@ -71,6 +73,22 @@ class Options(Case):
         self.assertEqual((row["op category"], row["GFLOPS"], row["perf_params"]), ("MINE", "64.0", "{'n': 32}"))
         self.assertEqual(self.row(sheets["Mine"], "my::op")["param: n"], "32")
         self.assertEqual(self.err, "")
+
+    @unittest.skipUnless(os.path.exists("/proc/self/status"), "needs /proc")
+    def test_an_interrupt_while_a_file_works_on_the_tree(self):
+        slow = self.file("slow.lua", "tree(function(t) local n = 0; for i = 1, 4900000 do n = n + i end end)")
+        args = [a for _ in range(6) for a in ("--extension_file", slow)]
+        child = subprocess.Popen([BINARY, "report", self.trace(), "--output_csvs_dir", "out", "-q", *args],
+                                 stderr=subprocess.PIPE, cwd=self.dir)
+        caught = False  # SIGINT has a handler
+        while not caught and child.poll() is None:
+            with open(f"/proc/{child.pid}/status", encoding="utf-8") as f:
+                caught = bool(int(re.search(r"SigCgt:\s*([0-9a-f]+)", f.read()).group(1), 16) & 1 << (signal.SIGINT - 1))
+        time.sleep(0.05)  # reading the trace takes less, the files together take more
+        child.send_signal(signal.SIGINT)
+        self.assertEqual(child.communicate()[1].decode(), "tracelens: interrupted, nothing was written\n")
+        self.assertEqual(child.returncode, 130)
+        self.assertFalse(os.path.exists(os.path.join(self.dir, "out")))
 
     def test_several_files(self):
         category = self.file("more.lua", "category { ['my::op'] = 'OTHER' }")
