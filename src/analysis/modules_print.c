@@ -43,9 +43,7 @@ static int finish(writer *w, int code, tl_error *err)
 	TL_VEC_FREE(&w->indent);
 	tl__buf_free(&w->out);
 	tl__buf_free(&w->path);
-	if (code == TL_ECALLBACK)
-		return tl__fail(err, code, "the receiver of the text stopped");
-	return code < 0 ? tl__nomem(err) : 0;
+	return tl__buf_sent(code, err);
 }
 
 /* ---- text ---- */

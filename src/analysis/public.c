@@ -3,7 +3,6 @@
  * The analyses as the SDK offers them: checks what callers pass, shows the columns that they ask for, and hands out
  * tables that stand alone.
  */
-#include <math.h>
 #include <string.h>
 
 #include "analysis/aggregate.h"

@@ -178,9 +178,7 @@ int tl_diff_print(const tl_diff *diff, const tl_diff_print_options *options, tl_
 	tl__buf_free(&p.out);
 	tl__buf_free(&p.path);
 	TL_VEC_FREE(&p.stack);
-	if (code == TL_ECALLBACK)
-		return tl__fail(err, code, "the receiver of the text stopped");
-	return code < 0 ? tl__nomem(err) : 0;
+	return tl__buf_sent(code, err);
 }
 
 /* ---- operations and their kernels as JSON ---- */

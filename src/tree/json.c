@@ -89,7 +89,5 @@ int tl_tree_json(const tl_tree *tree, const tl_row *events, size_t n, tl_write_f
 			return tl__fail(err, TL_ENOTFOUND, "there is no event with UID %" PRIu32, events[i]);
 	int code = put_events(&w, events, n);
 	tl__buf_free(&w.out);
-	if (code == TL_ECALLBACK)
-		return tl__fail(err, code, "the receiver of the text stopped");
-	return code < 0 ? tl__nomem(err) : 0;
+	return tl__buf_sent(code, err);
 }

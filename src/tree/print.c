@@ -49,9 +49,7 @@ static int finish(printer *p, int code, tl_error *err)
 		code = flush(p);
 	tl__buf_free(&p->out);
 	tl__buf_free(&p->path);
-	if (code == TL_ECALLBACK)
-		return tl__fail(err, code, "the receiver of the text stopped");
-	return code < 0 ? tl__nomem(err) : 0;
+	return tl__buf_sent(code, err);
 }
 
 /* ---- parts of lines ---- */
@@ -387,7 +385,5 @@ int tl_tree_call_stack(const tl_tree *tree, tl_row event, const char *const *fil
 			code = walk_stack(&w, forward, &root);
 	}
 	tl__buf_free(&w.text);
-	if (code == TL_ECALLBACK)
-		return tl__fail(err, code, "the receiver of the call stack stopped");
-	return code < 0 ? tl__nomem(err) : 0;
+	return tl__buf_sent(code, err);
 }

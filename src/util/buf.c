@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "util/alloc.h"
+#include "util/error.h"
 #include "util/format.h"
 
 char *tl__buf_reserve(tl_buf *buf, size_t more)
@@ -89,6 +90,13 @@ int tl__buf_send(tl_buf *buf, tl_write_fn write, void *user)
 		return TL_ECALLBACK;
 	tl__buf_clear(buf);
 	return 0;
+}
+
+int tl__buf_sent(int code, tl_error *err)
+{
+	if (code == TL_ECALLBACK)
+		return tl__fail(err, code, "the receiver of the text stopped");
+	return code < 0 ? tl__nomem(err) : 0;
 }
 
 void tl__buf_free(tl_buf *buf)

@@ -35,6 +35,9 @@ void tl__buf_clear(tl_buf *buf); /* keeps the memory */
 /** Hands the text to its receiver and clears the buffer. TL_ENOMEM after a failure, TL_ECALLBACK when it does not take
  * it. */
 int tl__buf_send(tl_buf *buf, tl_write_fn write, void *user);
+/** Ends a function that sends text, whose work had this code: returns it, with the error of TL_ECALLBACK or TL_ENOMEM.
+ */
+int tl__buf_sent(int code, tl_error *err);
 void tl__buf_free(tl_buf *buf);
 /** Appends the rest of a file. 0, TL_EIO (see errno), TL_ENOMEM, TL_ELIMIT (more than `most` bytes in the buffer). */
 int tl__buf_read(tl_buf *buf, FILE *file, size_t most);
