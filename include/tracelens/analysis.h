@@ -33,7 +33,7 @@ typedef struct tl_arch tl_arch;
 /** Options of an analyser. */
 typedef struct tl_analyzer_options {
 	bool include_unlinked; /**< GPU events without a launch in the trace count in the timeline; default: left out */
-	bool detect_recompute; /**< tell what tl_tree_mark_recompute marked apart: column `is_recompute` */
+	bool detect_recompute; /**< keep what tl_tree_mark_recompute marked apart: column `is_recompute` */
 	bool overlap;          /**< columns of the kernels that run at the same time */
 	bool call_stack;       /**< nn.Modules above each operation: columns `call_stack` and `parent_module` */
 	bool first_occurrence; /**< column `ts` of launchers, µs */
@@ -85,7 +85,7 @@ typedef struct tl_launcher_options {
  * One row per kernel launcher, by start: the operation nearest above the launch of GPU work (the launch itself when
  * there is none), with the time of the GPU events that it launched itself (`total_direct_kernel_time`) and of all below
  * it
- * (`total_subtree_kernel_time`), each the union of their intervals in µs. Communication kernels are booked on request.
+ * (`total_subtree_kernel_time`), each the union of their intervals in µs. Communication kernels count on request.
  */
 TL_API int tl_analyzer_launchers(tl_table **out, tl_analyzer *analyzer, const tl_launcher_options *options,
 				 tl_error *err);

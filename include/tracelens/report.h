@@ -34,11 +34,12 @@ typedef struct tl_report_options {
 	int64_t topk_ops;          /**< rows of ops_unique_args; -1: all. Percentages are those of all rows */
 	int64_t topk_roofline_ops; /**< rows of each sheet of a model family; -1: all */
 	bool group_by_num_kernels; /**< operations that launch unequally many kernels are rows of their own */
-	bool include_overlap_info; /**< the sheets again as `..._kl_overlap`, by what else ran meanwhile, too */
+	bool include_overlap_info; /**< adds `..._kl_overlap` sheets: also grouped by what ran at the same time */
 	bool include_first_occurrence_time; /**< ops_unique_args says when each row occurs first */
 	bool detect_recompute;   /**< split sheets by whether activation checkpointing computes it a second time */
 	bool include_call_stack; /**< unified_perf_summary says where operations are called; reads Python frames */
-	const char *inductor_cache_dir; /**< tells of compiled kernels what the trace does not; NULL: not read */
+	const char *inductor_cache_dir; /**< Inductor's code: completes what the trace lacks about compiled kernels;
+					   NULL: not read */
 	bool enable_origami;     /**< an option of the Python tool; noted in trace_health: there is no simulator here */
 	const char *python_path; /**< the same: interpreter of a simulator; NULL: none asked for */
 	bool enable_pseudo_ops;  /**< operations that the trace lacks are made (tl_tree_apply_pseudo_ops) */

@@ -15,7 +15,8 @@ static const cli_command commands[] = {
 	{"compare", "put two or more reports side by side", cli_compare, cli_compare_help},
 	{"diff", "compare two traces by their call trees", cli_diff, cli_diff_help},
 	{"health", "list what is broken or doubtful in a trace", cli_health, cli_health_help},
-	{"model", "tell what an operation costs from its sizes, without a trace", cli_model, cli_model_help},
+	{"model", "compute FLOPs, bytes and bound of an operation from its sizes, without a trace", cli_model,
+	 cli_model_help},
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 

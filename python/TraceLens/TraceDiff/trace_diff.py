@@ -23,8 +23,8 @@ _GROUP = ["name", "cpu_op_name", "source", "Input Dims", "Input Strides", "Input
 class TraceDiff:
     """Two call trees laid over each other.
 
-    Operations are matched by name and by the structure around and below them, not by their place or time; GPU work is
-    booked on the lowest operation that both trees have (docs/comparing.md).
+    Operations are matched by name and by the structure around and below them, not by their place or time; GPU work
+    counts under the lowest operation that both trees have (docs/comparing.md).
 
     Parameters
     ----------
