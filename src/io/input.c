@@ -69,12 +69,14 @@ static tl_input *new_input(const char *name)
 
 int tl__input_open(tl_input **out, const char *path, tl_error *err)
 {
+	*out = NULL;
+	if (!path)
+		return tl__fail(err, TL_EINVAL, "no file is named");
 	bool standard = strcmp(path, "-") == 0;
 	tl_input *input = new_input(standard ? "standard input" : path);
 	struct stat st = {0};
 	int reason = 0;
 
-	*out = NULL;
 	if (!input)
 		return tl__nomem(err);
 	if (standard) {

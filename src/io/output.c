@@ -163,16 +163,18 @@ static int follow(tl_output *output, const char *path, tl_error *err)
 
 int tl__output_open(tl_output **out, const char *path, tl_error *err)
 {
-	return tl__output_open_as(out, path, strcmp(path, "-") == 0 ? "standard output" : path, err);
+	return tl__output_open_as(out, path, path && strcmp(path, "-") == 0 ? "standard output" : path, err);
 }
 
 int tl__output_open_as(tl_output **out, const char *path, const char *shown, tl_error *err)
 {
+	*out = NULL;
+	if (!path)
+		return tl__fail(err, TL_EINVAL, "no file is named");
 	tl_output *output = tl__calloc(1, sizeof *output);
 	bool standard = strcmp(path, "-") == 0;
 	int code = 0;
 
-	*out = NULL;
 	if (!output)
 		return tl__nomem(err);
 	output->fd = -1;

@@ -53,7 +53,7 @@ static int find_missing(char **out, const char *dir, tl_error *err)
 
 int tl__staging_dir(tl_staging *staging, const char *dir, tl_error *err)
 {
-	if (!*dir)
+	if (!dir || !*dir)
 		return tl__fail(err, TL_EINVAL, "the name of the output directory is empty");
 	staging->dir = tl__strdup(dir);
 	if (!staging->dir)

@@ -330,7 +330,7 @@ double tl_arch_memory(const tl_arch *arch)
 
 double tl_arch_number(const tl_arch *arch, const char *key)
 {
-	const tl_value *v = arch ? tl__value_get(arch->root, key) : NULL;
+	const tl_value *v = arch && key ? tl__value_get(arch->root, key) : NULL;
 	return !v ? 0 : v->kind == TL_V_INT ? (double)v->i : v->kind == TL_V_DOUBLE && isfinite(v->d) ? v->d : 0;
 }
 

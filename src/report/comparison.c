@@ -112,6 +112,9 @@ static int new_comparison(tl_comparison **out, const char *const *paths, size_t 
 		return tl__fail(err, TL_EINVAL, "at least two reports are needed to compare");
 	if (!paths && (!o || !o->names))
 		return tl__fail(err, TL_EINVAL, "reports in memory need names");
+	for (size_t i = 0; paths && i < n; i++)
+		if (!paths[i])
+			return tl__fail(err, TL_EINVAL, "report %zu has no name", i + 1);
 	tl_comparison *c = tl__calloc(1, sizeof *c);
 	if (c) {
 		c->tags = tl__calloc(n, sizeof *c->tags);

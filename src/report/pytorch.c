@@ -546,6 +546,9 @@ static int make_report(tl_report **out, report_build *b, const tl_trace *trace, 
 int tl_report_pytorch(tl_report **out, const tl_trace *trace, const tl_report_options *options, tl_error *err)
 {
 	report_build b = {.options = options};
+	*out = NULL;
+	if (!trace)
+		return tl__fail(err, TL_EINVAL, "a report needs a trace");
 	int code = make_report(out, &b, trace, err);
 	tl_tree_free(b.tree);
 	return code;
@@ -554,5 +557,8 @@ int tl_report_pytorch(tl_report **out, const tl_trace *trace, const tl_report_op
 int tl_report_pytorch_tree(tl_report **out, tl_tree *tree, const tl_report_options *options, tl_error *err)
 {
 	report_build b = {.options = options, .tree = tree};
+	*out = NULL;
+	if (!tree)
+		return tl__fail(err, TL_EINVAL, "a report needs a tree");
 	return make_report(out, &b, NULL, err);
 }

@@ -129,6 +129,8 @@ int tl_report_read(tl_report **out, const char *path, tl_error *err)
 {
 	struct stat info;
 	*out = NULL;
+	if (!path)
+		return tl__fail(err, TL_EINVAL, "no report is named");
 	if (stat(path, &info) < 0) {
 		int code = tl__fail_system(err, errno, "cannot open");
 		tl__error_where(err, path, -1);

@@ -63,7 +63,7 @@ const tl_table *tl_report_table(const tl_report *report, size_t index)
 
 const tl_table *tl_report_find(const tl_report *report, const char *name)
 {
-	for (size_t i = 0; i < report->sheets.n; i++)
+	for (size_t i = 0; name && i < report->sheets.n; i++)
 		if (!strcmp(tl_table_name(report->sheets.v[i]), name))
 			return report->sheets.v[i];
 	return NULL;

@@ -36,6 +36,8 @@ static const struct {
 
 const char *tl_report_describe(const char *sheet)
 {
+	if (!sheet)
+		return "";
 	for (size_t i = 0; i < sizeof descriptions / sizeof *descriptions; i++)
 		if (!strcmp(descriptions[i].sheet, sheet))
 			return descriptions[i].text;

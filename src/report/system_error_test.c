@@ -135,6 +135,8 @@ static void test_writing(void **state)
 	FAILS(ENOENT, tl_report_write_xlsx(report, in_root("none/x.xlsx"), NULL, &err));
 	FAILS(ENOENT, tl_report_write_json(report, in_root("none/x.json"), NULL, &err));
 	FAILS(ENOTDIR, tl_diff_write(diff, in_root("file"), false, &err));
+	assert_int_equal(tl_diff_write(diff, NULL, false, &err), TL_EINVAL);
+	assert_int_equal(tl_diff_write(diff, "", false, &err), TL_EINVAL);
 	if (access("/dev/full", W_OK) == 0) {
 		FAILS(ENOSPC, tl_table_write_csv(table, "/dev/full", &err));
 		FAILS(ENOSPC, tl_report_write_xlsx(report, "/dev/full", NULL, &err));
@@ -164,11 +166,64 @@ static void test_writing(void **state)
 	tl_trace_free(trace);
 }
 
+/* What failed before leaves NULL behind, and a variable of the environment may be unset: answered, not followed. */
+static void test_nothing(void **state)
+{
+	(void)state;
+	tl_error err;
+	tl_trace *trace = NULL;
+	tl_tree *tree = NULL;
+	tl_analyzer *analyzer = NULL;
+	tl_diff *diff = NULL;
+	tl_report *report = NULL;
+	tl_comparison *comparison = NULL;
+	tl_extension *extension = NULL;
+	tl_arch *arch = NULL;
+	tl_table *table = NULL;
+	tl_format format;
+	bool needed;
+	const char *const paths[] = {root, NULL};
+#define REFUSES(call)                                    \
+	do {                                             \
+		memset(&err, 0xff, sizeof err);          \
+		assert_int_equal(call, TL_EINVAL);       \
+		assert_int_equal(err.code, TL_EINVAL);   \
+		assert_int_equal(err.system_errno, 0);   \
+		assert_true(*err.message && !*err.file); \
+	} while (0)
+	REFUSES(tl_trace_open(&trace, NULL, NULL, &err));
+	REFUSES(tl_tree_build(&tree, trace, NULL, &err));
+	REFUSES(tl_pseudo_ops_need_python(&needed, trace, &err));
+	REFUSES(tl_analyzer_new(&analyzer, tree, NULL, &err));
+	REFUSES(tl_diff_new(&diff, tree, tree, NULL, &err));
+	REFUSES(tl_report_pytorch(&report, trace, NULL, &err));
+	REFUSES(tl_report_pytorch_tree(&report, tree, NULL, &err));
+	REFUSES(tl_report_read(&report, NULL, &err));
+	REFUSES(tl_compare_reports(&comparison, paths, 2, NULL, &err));
+	REFUSES(tl_format_detect(&format, NULL, &err));
+	REFUSES(tl_extension_open(&extension, NULL, NULL, &err));
+	REFUSES(tl_arch_load(&arch, NULL, &err));
+	assert_int_equal(tl_table_new(&table, "t", 0, &err), 0);
+	REFUSES(tl_table_write_csv(table, NULL, &err));
+	assert_int_equal(tl_table_find_column(table, NULL), -1);
+	assert_string_equal(tl_report_describe(NULL), "");
+	tl_table_free(table);
+	tl_comparison_free(comparison);
+	tl_report_free(report);
+	tl_diff_free(diff);
+	tl_analyzer_free(analyzer);
+	tl_tree_free(tree);
+	tl_trace_free(trace);
+	tl_extension_free(extension);
+	tl_arch_free(arch);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_reading),
 		cmocka_unit_test(test_writing),
+		cmocka_unit_test(test_nothing),
 	};
 	return cmocka_run_group_tests(tests, make_root, remove_root);
 }

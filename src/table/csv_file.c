@@ -85,5 +85,5 @@ int tl__table_write_csv(const tl_table *table, const char *path, const char *sho
 
 int tl_table_write_csv(const tl_table *table, const char *path, tl_error *err)
 {
-	return tl__table_write_csv(table, path, strcmp(path, "-") == 0 ? "standard output" : path, false, err);
+	return tl__table_write_csv(table, path, path && strcmp(path, "-") == 0 ? "standard output" : path, false, err);
 }

@@ -247,7 +247,7 @@ tl_type tl_table_column_type(const tl_table *table, size_t column)
 
 ptrdiff_t tl_table_find_column(const tl_table *table, const char *name)
 {
-	for (size_t i = 0; i < table->columns.n; i++)
+	for (size_t i = 0; name && i < table->columns.n; i++)
 		if (!strcmp(table->columns.v[i].name, name))
 			return (ptrdiff_t)i;
 	return -1;

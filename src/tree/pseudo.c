@@ -385,9 +385,11 @@ int tl_tree_apply_pseudo_ops(tl_tree *tree, const tl_pseudo_options *options, si
 
 int tl_pseudo_ops_need_python(bool *out, const tl_trace *trace, tl_error *err)
 {
+	*out = false;
+	if (!trace)
+		return tl__fail(err, TL_EINVAL, "a trace is needed");
 	tl_pseudo p = {.store = trace->store};
 	int code = read_names(&p) < 0 ? tl__nomem(err) : 0;
-	*out = false;
 	for (size_t i = 0; i < FAMILIES && code == 0; i++)
 		*out |= families[i].python && applies(&p, &families[i]);
 	tl__free(p.names);

@@ -71,6 +71,8 @@ void tl__build_free(tl_build *b)
 int tl_tree_build(tl_tree **out, const tl_trace *trace, const tl_tree_options *options, tl_error *err)
 {
 	*out = NULL;
+	if (!trace)
+		return tl__fail(err, TL_EINVAL, "a tree needs a trace");
 	if (trace->store->n >= TL_POS_NONE)
 		return tl__fail(err, TL_ELIMIT, "more than %u events", TL_POS_NONE - 1);
 	tl_tree *t = tl__calloc(1, sizeof *t);
