@@ -23,6 +23,8 @@ _MORE = ("PerfModel", "PerfModel.torch_op_mapping", "Reporting")
 
 
 def __getattr__(name):
+    if name in _MORE:
+        return importlib.import_module(f"{__name__}.{name}")
     if not name.startswith("_") and importlib.util.find_spec(f"{__name__}.{name}") is None:
         for place in _MORE:
             module = importlib.import_module(f"{__name__}.{place}")

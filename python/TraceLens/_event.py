@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Events as mappings: what the C type leaves to Python."""
+import functools
+import pprint
 from collections.abc import Mapping, MutableMapping, Sequence
 
 from . import _core
@@ -31,45 +33,22 @@ class Args(dict):
         self._tree = tree
         self._row = row
 
+    def _refresh(self):
+        """Takes over what was changed by way of another mapping of the same event."""
+        if self._tree is not None:
+            now = self._tree.event(self._row).get("args")
+            if now is not self and isinstance(now, dict):
+                super().clear()
+                super().update(now)
+
     def _changed(self):
         if self._tree is not None:
             self._tree.event(self._row)["args"] = self
-
-    def __setitem__(self, key, value):
-        super().__setitem__(key, value)
-        self._changed()
-
-    def __delitem__(self, key):
-        super().__delitem__(key)
-        self._changed()
-
-    def __ior__(self, other):
-        super().update(other)
-        self._changed()
-        return self
-
-    def clear(self):
-        super().clear()
-        self._changed()
-
-    def pop(self, *args):
-        value = super().pop(*args)
-        self._changed()
-        return value
-
-    def popitem(self):
-        item = super().popitem()
-        self._changed()
-        return item
 
     def setdefault(self, key, default=None):
         if key not in self:
             self[key] = default
         return self[key]
-
-    def update(self, *args, **kwargs):
-        super().update(*args, **kwargs)
-        self._changed()
 
     def copy(self):
         return dict(self)
@@ -80,9 +59,66 @@ class Args(dict):
         return dict, (dict(self),)
 
 
-_core.set_helpers(Args, MISSING)
+class Uids(list):
+    """A list of UIDs of an event, such as its ``children``: a list that tells the tree when it is changed."""
+
+    __slots__ = ("_tree", "_row", "_key")
+
+    def __init__(self, values=(), tree=None, row=None, key=None):
+        super().__init__(values)
+        self._tree = tree
+        self._row = row
+        self._key = key
+
+    def _refresh(self):
+        """Takes over what was changed by way of another list of the same event."""
+        if self._tree is not None:
+            super().__setitem__(slice(None), self._tree.event(self._row).get(self._key, ()))
+
+    def _changed(self):
+        if self._tree is not None:
+            self._tree.event(self._row)[self._key] = list(self)
+
+    def copy(self):
+        return list(self)
+
+    __copy__ = copy
+
+    def __reduce__(self):
+        return list, (list(self),)
+
+
+def _telling(base, name):
+    """A method of a container that changes it, and tells the tree."""
+    change = getattr(base, name)
+
+    @functools.wraps(change)
+    def method(self, *args, **kwargs):
+        self._refresh()
+        result = change(self, *args, **kwargs)
+        self._changed()
+        return result
+
+    return method
+
+
+for _name in ("__setitem__", "__delitem__", "__ior__", "clear", "pop", "popitem", "update"):
+    setattr(Args, _name, _telling(dict, _name))
+for _name in ("__setitem__", "__delitem__", "__iadd__", "__imul__", "append", "clear", "extend", "insert", "pop", "remove",
+              "reverse", "sort"):
+    setattr(Uids, _name, _telling(list, _name))
+
+_core.set_helpers(Args, Uids, MISSING)
 MutableMapping.register(_core.Event)
 Sequence.register(_core.Events)
+
+
+def _pprint_event(printer, event, *args):
+    printer._pprint_dict(dict(event), *args)
+
+
+#: pprint shows an event as it shows a dict, where its printer can be told so.
+getattr(pprint.PrettyPrinter, "_dispatch", {})[_core.Event.__repr__] = _pprint_event
 
 
 def uid_of(event):

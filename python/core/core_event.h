@@ -37,6 +37,7 @@ extern struct core_keys {
 	PyObject *numbers;   /* key -> number */
 	PyObject *args;      /* the key of the arguments */
 	PyObject *args_type; /* the class of their mapping, once the package has told it */
+	PyObject *list_type; /* the class of lists of UIDs */
 	PyObject *missing;   /* what stands for a deleted key in an overlay */
 } core_keys;
 

@@ -31,18 +31,20 @@ struct core_keys core_keys;
 
 static PyObject *set_helpers(PyObject *module, PyObject *arguments)
 {
-	PyObject *type, *mark;
+	PyObject *args_type, *list_type, *mark;
 	(void)module;
-	if (!PyArg_ParseTuple(arguments, "OO:set_helpers", &type, &mark))
+	if (!PyArg_ParseTuple(arguments, "OOO:set_helpers", &args_type, &list_type, &mark))
 		return NULL;
-	Py_XSETREF(core_keys.args_type, Py_NewRef(type));
+	Py_XSETREF(core_keys.args_type, Py_NewRef(args_type));
+	Py_XSETREF(core_keys.list_type, Py_NewRef(list_type));
 	Py_XSETREF(core_keys.missing, Py_NewRef(mark));
 	Py_RETURN_NONE;
 }
 
 PyMethodDef core_event_functions[] = {
 	{"set_helpers", set_helpers, METH_VARARGS,
-	 "set_helpers(args_type, missing)\n--\n\nThe class of args mappings, and what marks a deleted key."},
+	 "set_helpers(args_type, list_type, missing)\n--\n\n"
+	 "The classes of args mappings and of lists of UIDs, and what marks a deleted key."},
 	{NULL, NULL, 0, NULL},
 };
 
@@ -227,6 +229,17 @@ static PyObject *stored_value(const core_event *self, int key)
 	}
 }
 
+/* A list of UIDs that tells the tree when it is changed. Takes the list over. */
+static PyObject *watched_list(const core_event *self, int key, PyObject *list)
+{
+	if (!list || !core_keys.list_type)
+		return list;
+	PyObject *watched = PyObject_CallFunction(core_keys.list_type, "OOkO", list, self->tree,
+						  (unsigned long)self->row, core_keys.keys[key]);
+	Py_DECREF(list);
+	return watched;
+}
+
 PyObject *core_event_value(const core_event *self, PyObject *key)
 {
 	/* held, here and below: a key may compare by code of its own, which may do anything with the event */
@@ -244,6 +257,8 @@ PyObject *core_event_value(const core_event *self, PyObject *key)
 		return NULL;
 	if (number >= FIRST_DERIVED) {
 		value = derived_value(self, number);
+		if (number == KEY_CHILDREN || number == KEY_GPU_EVENTS || number == KEY_BACKWARD)
+			return watched_list(self, number, value);
 		if (value || PyErr_Occurred() || number != KEY_END)
 			return value;
 	} else if (number) {

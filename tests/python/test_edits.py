@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What a script assigns to events is seen by the next analysis."""
+import copy
+import json
+import pickle
 import unittest
 
 import common
@@ -39,6 +42,50 @@ class Edits(unittest.TestCase):
         a.tree.events[1]["args"].update({"Input Dims": [[5, 5]]})
         self.assertEqual(a.tree.events[0]["args"]["Input Dims"], [[9]])
         self.assertEqual(launchers(a)["aten::addmm"]["Input Dims"], ((5, 5),))
+
+    def test_arguments_by_two_ways(self):
+        a = analyzer()
+        first, second = a.tree.events[1]["args"], a.tree.events[1]["args"]
+        first["Input Dims"] = [[6, 6]]
+        second["mine"] = 1
+        first.setdefault("also", 2)
+        self.assertEqual(a.tree.events[1]["args"],
+                         {"External id": 2, "Input Dims": [[6, 6]], "mine": 1, "also": 2})
+        self.assertEqual(launchers(a)["aten::addmm"]["Input Dims"], ((6, 6),))
+
+    def test_children_in_place(self):
+        a = analyzer()
+        e = a.tree.events
+        e[1]["children"].append(3)
+        self.assertEqual(e[1]["children"], [2, 3])
+        self.assertEqual(a.get_kernel_launchers(include_nccl=True)[0]["direct_kernel_count"], 2)
+        self.assertEqual((e[3]["parent"], e[0]["children"]), (1, [1]))
+        one, other = e[1]["children"], e[1]["children"]
+        one.remove(3)
+        other.extend([3])
+        other.reverse()
+        self.assertEqual(e[1]["children"], [3, 2])
+        e[1]["children"] += [11]
+        a.get_df_kernel_launchers()
+        self.assertEqual(sorted(e[1]["children"]), [2, 3, 11])
+        e[1].setdefault("children", []).remove(11)
+        a.get_df_kernel_launchers()
+        self.assertEqual(e[11]["parent"], 0)
+        e[0]["gpu_events"].append(10)
+        a.get_df_kernel_launchers()
+        self.assertEqual(e[10]["parent"], 0)
+
+    def test_lists_of_uids_are_lists(self):
+        children = analyzer().tree.events[0]["children"]
+        for made in (children.copy(), copy.copy(children), copy.deepcopy(children), pickle.loads(pickle.dumps(children)),
+                     children + [], children[:]):
+            self.assertIs(type(made), list)
+            self.assertEqual(made, [1, 3])
+        self.assertEqual(json.dumps(children), "[1, 3]")
+        with self.assertRaises(KeyError):
+            children.append(99)
+        with self.assertRaises(ValueError):
+            children.remove(99)
 
     def test_times(self):
         a = analyzer()

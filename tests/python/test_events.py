@@ -5,6 +5,7 @@ import copy
 import gc
 import json
 import pickle
+import pprint
 import unittest
 from collections.abc import MutableMapping
 
@@ -123,6 +124,11 @@ class Mapping(unittest.TestCase):
         self.assertNotIn("note", self.tree.events[5])
         with self.assertRaises(KeyError):
             del self.tree.events[5]["note"]
+
+    def test_printed_like_a_dict(self):
+        event = self.tree.events[0]
+        self.assertEqual(pprint.pformat(event, width=40), pprint.pformat(dict(event), width=40))
+        self.assertGreater(len(pprint.pformat([event], width=40).splitlines()), 5)
 
     def test_methods_of_mappings(self):
         e = self.tree.events[4]

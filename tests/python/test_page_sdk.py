@@ -242,6 +242,10 @@ class Modules(unittest.TestCase):
         assert all(tree.get_nn_module_parent(child) == event["UID"] for child in children)
         below = [(kernel["ts"], kernel["ts"] + kernel["dur"]) for kernel in tree.get_gpu_events(event)]
         assert math.isclose(event["GPU Time"], union(below), abs_tol=1e-3)
+        # what the view's own walk reads
+        assert event["nn_module_children"] == [child["UID"] for child in children]
+        assert all(child["nn_module_parent"] == event["UID"] for child in children)
+        assert children[0]["nn_module_children"] == []
         lines = []
         walk(tree, event, lines)
         assert lines[0] == f"nn.Module: Block_1 ({event['GPU Time']:.2f})"

@@ -10,7 +10,17 @@ import unittest
 import common
 from TraceLens import PerfModel, _core
 from TraceLens.PerfModel import kernel_name_parser, perf_model, torch_op_mapping, utils
-from TraceLens.PerfModel.perf_model import CONV, GEMM, SDPA, BinaryElementwise, UnaryElementwise
+from TraceLens.PerfModel.perf_model import (
+    CONV,
+    GEMM,
+    SDPA,
+    BinaryElementwise,
+    ConvBias_,
+    ConvBias_Backward,
+    LayerNorm,
+    UnaryElementwise,
+)
+
 
 def examples(kind):
     """Worked examples of a kind; skips the test where they are missing."""
@@ -242,6 +252,20 @@ class Subclasses(unittest.TestCase):
         assert model.bytes_bwd() == SDPA.bytes_bwd_func(1, 8, 2, 8, 1, 4, 4, False, 2)
         assert model.get_compute_precision() == "fp16"
 
+        assert model.d_h == 4
+
+        class Norm(LayerNorm):
+            @staticmethod
+            def get_param_details(event):
+                return {"op_shape": (6, 8), "dtype_in_out": ("float", "float"), "num_channels": 8, "has_bias": True,
+                        "is_affine": True, "is_training": False}
+
+            def flops(self):
+                return 3 * self.num_elems
+
+        assert Norm({"name": "x"}).flops() == 3 * 48
+        assert Norm({"name": "x"}).output_mask[0]
+
         class Copy(UnaryElementwise):
             @staticmethod
             def get_param_details(event):
@@ -259,6 +283,20 @@ class Subclasses(unittest.TestCase):
         model = Convolution({"name": "x"})
         assert model.out_shape == (8, 128, 28, 28)
         assert model.flops() == 925646848 and model.bytes() == 4964608
+
+    def test_parameters_of_a_forward_convolution(self):
+        forward = ConvBias_({"name": "ConvBias_", "args": {
+            "Input Dims": [[2, 4, 8, 8], [6, 4, 3, 3], [1, 6, 1, 1], [], []], "Input type": ["c10::Half"] * 3 + ["Scalar"] * 2,
+            "Input Strides": [[256, 64, 8, 1], [36, 9, 3, 1], [6, 1, 1, 1], [], []],
+            "Concrete Inputs": ["", "", "", "1", "1"], "Sequence number": 41}})
+        ConvBias_.fwd_pass_cache[42] = forward.param_details
+        try:
+            backward = ConvBias_Backward({"name": "ConvBias_Backward", "args": {
+                "Input Dims": [[2, 6, 8, 8]], "Input type": ["c10::Half"], "Sequence number": 42}})
+        finally:
+            del ConvBias_.fwd_pass_cache[42]
+        # gradients of input and filter: 2 * 2 * (2*6*8*8 outputs) * (4*3*3), and the bias: one sum an output
+        assert backward.flops_bwd() == 2 * 2 * 768 * 36 + 768
 
     def test_nonsense(self):
         with self.assertRaises(ValueError):

@@ -352,6 +352,8 @@ class Pieces(unittest.TestCase):
             with self.assertRaises(ValueError):
                 reporting_utils.add_node_span_columns(frame, bad)
         assert reporting_utils.detect_gpus_per_node(TRACE) == 1
+        assert reporting_utils.detect_gpus_per_node(os.path.join("no", "such", "trace.json")) is None
+        assert reporting_utils.detect_gpus_per_node(__file__) is None
 
     def test_export(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -432,6 +432,9 @@ class Signatures(unittest.TestCase):
         code = ("import sys, TraceLens; assert not any(n.startswith(('TraceLens.PerfModel', 'TraceLens.Reporting')) "
                 "for n in sys.modules)")
         subprocess.run([sys.executable, "-c", code], check=True)
+        code = ("import TraceLens; TraceLens.PerfModel.perf_model.GEMM; TraceLens.PerfModel.torch_op_mapping; "
+                "TraceLens.Reporting.reporting_utils; TraceLens.TreePerf.tree_perf; TraceLens.Trace2Tree.trace_to_tree")
+        subprocess.run([sys.executable, "-c", code], check=True)
 
     def test_attributes(self):
         a = TreePerfAnalyzer.from_file(common.BUNDLED)

@@ -21,6 +21,12 @@ class Timeline(unittest.TestCase):
             "idle_time": 0.015, "total_time": 0.065, "total_comm_time": 0.025, "total_memcpy_time": 0.005})
         self.assertAlmostEqual(frame["percent"][4], 15 / 65 * 100)
 
+    def test_lists_have_ends(self):
+        lists = GPUEventAnalyser(common.small()).get_gpu_event_lists()
+        self.assertEqual({key: [(e["ts"], e["t_end"]) for e in events] for key, events in lists.items()}, {
+            "all_gpu": [(200, 230), (220, 245), (260, 265)], "computation": [(200, 230)],
+            "communication": [(220, 245)], "memcpy": [(260, 265)]})
+
     def test_threshold(self):
         frame = GPUEventAnalyser(common.small()).get_breakdown_df(15)
         self.assertEqual(times(frame)["macro_idle_time"], 0.015)

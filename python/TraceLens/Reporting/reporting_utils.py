@@ -43,8 +43,11 @@ def _read_arch(path):
 
 
 def detect_gpus_per_node(trace_filepath):
-    """Number of GPUs that a trace knows of (``deviceProperties``), None when it does not say."""
-    devices = _core.Trace.open(trace_filepath, keep_raw=False).metadata().get("deviceProperties")
+    """Number of GPUs that a trace knows of (``deviceProperties``), None when it does not say or cannot be read."""
+    try:
+        devices = _core.Trace.open(trace_filepath, keep_raw=False).metadata().get("deviceProperties")
+    except (OSError, ValueError):
+        return None
     return len(devices) if isinstance(devices, list) and devices else None
 
 
@@ -80,6 +83,8 @@ def add_node_span_columns(df, gpus_per_node, world_size=None):
 def export_data_df(data_df, output_folder_path, output_filename, output_table_format=(".xlsx", ".csv"),
                    suffix="_summary_statistics", verbose=0):
     """Writes a table, rounded to two decimals, to ``<output_filename><suffix>`` with each of the endings."""
+    if verbose:
+        print(f"Exporting data to {output_folder_path}")
     rounded = data_df.round(2)
     for ending in output_table_format:
         path = Path(output_folder_path) / f"{output_filename}{suffix}{ending}"
@@ -89,8 +94,6 @@ def export_data_df(data_df, output_folder_path, output_filename, output_table_fo
             rounded.to_excel(path, index=False)
         else:
             raise ValueError(f"tables are written as .xlsx or .csv, not {ending!r}")
-        if verbose:
-            print(f"wrote {path}")
 
 
 def request_install(package_name):

@@ -105,7 +105,7 @@ class TraceToTree:
         self.prune_nongpu_paths = prune
         self._trace = trace
         if trace_metadata is not None:
-            self.trace_metadata = trace_metadata
+            self.trace_metadata = dict(trace_metadata)
 
     @cached_property
     def trace_metadata(self):
@@ -238,8 +238,14 @@ class TraceToTree:
     # ---- nn.Modules ----
 
     def get_nn_module_children(self, nn_module_event):
-        """UIDs of the nn.Modules nearest below, by start. ValueError without Python frames in the tree."""
-        return self._with_python().module_children(self._own(nn_module_event))
+        """UIDs of the nn.Modules nearest below, by start; from then on the event has them as ``nn_module_children``, and
+        they have ``nn_module_parent``. ValueError without Python frames in the tree."""
+        core, event = self._with_python(), self._own(nn_module_event)
+        children = core.module_children(event)
+        event["nn_module_children"] = children
+        for uid in children:
+            core.event(uid)["nn_module_parent"] = event["UID"]
+        return children
 
     def get_nn_module_parent(self, nn_module_event):
         """UID of the nn.Module nearest above, or None. ValueError without Python frames in the tree."""

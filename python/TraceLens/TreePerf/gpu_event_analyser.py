@@ -1,10 +1,19 @@
 # SPDX-License-Identifier: MIT
 """Where GPU time goes, of a plain list of events."""
 from collections.abc import Mapping
+from numbers import Real
 
 import pandas as pd
 
 from .. import _core
+
+
+def _add_end(event):
+    """Gives a plain dict the key ``t_end``, which events of a tree have."""
+    if isinstance(event, dict) and "t_end" not in event:
+        start, duration = event.get("ts"), event.get("dur")
+        if isinstance(start, Real) and isinstance(duration, Real):
+            event["t_end"] = start + duration
 
 
 class GPUEventAnalyser:
@@ -57,7 +66,8 @@ class GPUEventAnalyser:
 
     def get_gpu_event_lists(self, gpu_pid=None, event_filter=None):
         """The GPU events by what they do: a dict of the lists ``all_gpu``, ``computation``, ``communication`` and
-        ``memcpy``, each in the order of the input. ``gpu_pid`` and ``event_filter`` choose among them."""
+        ``memcpy``, each in the order of the input; dicts among them get the key ``t_end``. ``gpu_pid`` and
+        ``event_filter`` choose among them."""
         lists = {key: [] for key in self.gpu_event_keys}
         for event in self.events:
             if not isinstance(event, (dict, _core.Event, Mapping)):
@@ -70,6 +80,7 @@ class GPUEventAnalyser:
             if event_filter is not None and not event_filter(event):
                 continue
             name = event.get("name")
+            _add_end(event)
             bucket = _core.classify(category, name if isinstance(name, str) else None)
             lists[self.all_gpu_key].append(event)
             lists[bucket].append(event)

@@ -259,7 +259,7 @@ class TreePerfAnalyzer:
         """The events that launch GPU work, by start: operations, or runtime calls without an operation above them.
 
         Each has its times, kernels, category and overlaps as keys, named as in :meth:`get_df_kernel_launchers`. With
-        ``include_nccl`` communication kernels are booked, too."""
+        ``include_nccl`` communication kernels count, too."""
         table = self._native().launchers(kernel_details=True, overlap=True, communication=bool(include_nccl))
         names = ["total_direct_kernel_time", "total_subtree_kernel_time", "direct_kernel_count", "kernel_details",
                  "op category", "overlapping_kernel_names", "overlapping_kernels_details", "overlap_pct"]
@@ -663,8 +663,8 @@ class TreePerfAnalyzer:
 
     def build_nn_module_latency_tree(self, root_nn_module):
         """Writes on the nn.Module event and all modules below it ``GPU Time`` (µs in which GPU events below it run),
-        ``nn Parent GPU Time`` (that of the module around it, None at the root), and where modules are below it and work
-        is left ``Non-nn.Module GPU Time`` (µs of GPU events below none of them)."""
+        ``nn Parent GPU Time`` (that of the module around it, None at the root), ``nn_module_children`` (UIDs), and where
+        modules are below it and work is left ``Non-nn.Module GPU Time`` (µs of GPU events below none of them)."""
         core = self.tree._sealed()
         root = self._event(root_nn_module)
         if not core.has_python:
@@ -676,6 +676,7 @@ class TreePerfAnalyzer:
             event = core.event(uid)
             event["GPU Time"] = gpu_time / 1e6
             event["nn Parent GPU Time"] = None if parent is None else modules[parent][3] / 1e6
+            self.tree.get_nn_module_children(event)
             if children and remainder:
                 event["Non-nn.Module GPU Time"] = remainder / 1e6
 

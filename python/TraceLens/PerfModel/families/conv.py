@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Convolution."""
+from collections.abc import Mapping
+
 from ... import _core
 from .._evaluate import arguments, estimate, parameters, size
 from .model import Model
@@ -156,7 +158,10 @@ class _ConvBiasBackward(CONV):
         """Parameters of the forward operation with the same sequence number, which must have been looked at before.
         ValueError when it was not."""
         number = (event.get("args") or {}).get("Sequence number")
-        return parameters(cls._operation_of(event), event, cls._forward.fwd_pass_cache.get(number))
+        forward = cls._forward.fwd_pass_cache.get(number)
+        if isinstance(forward, Mapping):  # a script put the parameters there
+            return dict(forward)
+        return parameters(cls._operation_of(event), event, forward)
 
 
 def _str_to_tuple(s):

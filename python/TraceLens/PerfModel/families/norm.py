@@ -33,12 +33,13 @@ class Normalization(Model):
 
     def _set_up(self):
         super()._set_up()
-        self.nelems = prod(self._value("op_shape"))
+        self.num_elems = prod(self._value("op_shape"))
+        self.output_mask = self._mask()
         self.bpe_in = self._bpe(0)
         self.bpe_out = self._bpe(1) or self.bpe_in
 
     def _state(self):
-        return super()._state() + [self.nelems, self.bpe_in, self.bpe_out]
+        return super()._state() + [self.num_elems, self.output_mask, self.bpe_in, self.bpe_out]
 
     @staticmethod
     def flops_func(has_bias, is_affine, is_training, num_elems, num_channels):
@@ -85,7 +86,7 @@ class Normalization(Model):
 
     def _flags(self):
         v = self._value
-        return v("has_bias", False), v("is_affine", False), v("is_training", True), self.nelems, v("num_channels")
+        return v("has_bias", False), v("is_affine", False), v("is_training", True), self.num_elems, v("num_channels")
 
     def _mask(self):
         return self._value("output_mask") or [True, True, True]
@@ -109,7 +110,7 @@ class _RMSNorm(Normalization):
             return None
         mask = [bool(wanted) for wanted in self._mask()] + [True]
         more = {"backward": True, "grad_input": mask[0], "grad_weight": mask[1]} if backward else {}
-        return estimate("rmsnorm", which, shape=[self.nelems], channels=self._value("num_channels"),
+        return estimate("rmsnorm", which, shape=[self.num_elems], channels=self._value("num_channels"),
                         affine=bool(self._value("is_affine")), dtype=size(self.bpe_in or 1),
                         dtype_out=size(self.bpe_out or 1), **more)
 

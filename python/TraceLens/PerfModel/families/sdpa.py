@@ -52,6 +52,10 @@ class SDPA(Model):
         self.enable_origami = enable_origami
         super().__init__(event, arch, python_path, **kwargs)
 
+    def _set_up(self):
+        super()._set_up()
+        self.d_h = self._value("d_h", self._value("d_h_qk"))
+
     @staticmethod
     def flops_func(B, N_Q, H_Q, N_KV, H_KV, d_h_qk, d_h_v, causal):
         """FLOPs of both products; with ``causal`` those of the pairs that the mask leaves."""
