@@ -7,7 +7,7 @@
 #include "analysis/order.h"
 #include "perf/triton_cache.h"
 #include "tree/recompute.h"
-#include "tree/sort.h"
+#include "util/sort.h"
 
 /* ---- caches ---- */
 

@@ -7,7 +7,7 @@
 #include "analysis/aggregate.h"
 #include "analysis/metrics.h"
 #include "analysis/overlap.h"
-#include "tree/sort.h"
+#include "util/sort.h"
 
 /* ---- which events ---- */
 

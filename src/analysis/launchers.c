@@ -10,7 +10,7 @@
 #include "analysis/metrics.h"
 #include "analysis/order.h"
 #include "analysis/overlap.h"
-#include "tree/sort.h"
+#include "util/sort.h"
 
 /* ---- finding launchers ---- */
 

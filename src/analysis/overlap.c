@@ -10,8 +10,8 @@
 #include "analysis/order.h"
 #include "timeline/overlap.h"
 #include "tree/navigate.h"
-#include "tree/sort.h"
 #include "util/format.h"
+#include "util/sort.h"
 
 __extension__ typedef __int128 wide;
 

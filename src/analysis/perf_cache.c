@@ -9,7 +9,7 @@
 #include "analysis/order.h"
 #include "perf/annotation.h"
 #include "perf/triton_cache.h"
-#include "tree/sort.h"
+#include "util/sort.h"
 
 typedef TL_VEC(tl_row) rows;
 

@@ -4,7 +4,7 @@
 
 #include "extension/extension.h"
 #include "tree/edit.h"
-#include "tree/sort.h"
+#include "util/sort.h"
 
 static const char tree_type[] = "tracelens.tree";
 

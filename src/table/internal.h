@@ -46,9 +46,6 @@ tl_value tl__kernel_stream(const tl_table *table, const tl_kernel *kernel);
  */
 int tl__column_text_ids(const tl_table *table, const tl_column *column, tl_strings *texts, uint32_t *ids);
 
-/** Stable merge sort of indices; `scratch` has room for n. */
-typedef bool (*tl_less)(const void *context, uint32_t a, uint32_t b);
-void tl__sort_indices(uint32_t *v, uint32_t *scratch, size_t n, tl_less less, const void *context);
 /** Ascending sort of integers; `scratch` has room for n. */
 void tl__sort_i64(int64_t *v, int64_t *scratch, size_t n);
 

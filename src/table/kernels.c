@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "table/internal.h"
+#include "util/sort.h"
 #include "util/utf8.h"
 
 __extension__ typedef __int128 wide;
@@ -194,14 +195,13 @@ static tl_value stack_id(const summary *s, size_t i)
 static int sort_records(tl_table *out, const summary *s, const tl_value *records, size_t n, const tl_value **cell,
 			const tl_value **stacks)
 {
-	uint32_t *order = tl__malloc(2 * n * sizeof *order);
+	uint32_t *order = tl__malloc(n * sizeof *order);
 	tl_value *sorted = tl__arena_alloc(&out->arena, n * sizeof *sorted);
 	tl_value *ids = stacks ? tl__arena_alloc(&out->arena, n * sizeof *ids) : NULL;
 	bool ready = order && sorted && (ids || !stacks);
-	if (ready) {
-		for (uint32_t i = 0; i < n; i++)
-			order[i] = i;
-		tl__sort_indices(order, order + n, n, record_less, records);
+	for (uint32_t i = 0; ready && i < n; i++)
+		order[i] = i;
+	if (ready && tl__sort(order, n, record_less, records) == 0) {
 		for (size_t i = 0; i < n; i++)
 			sorted[i] = records[order[i]];
 		for (size_t i = 0; stacks && i < n; i++)
@@ -209,6 +209,8 @@ static int sort_records(tl_table *out, const summary *s, const tl_value *records
 		*cell = tl__table_value(out, (tl_value){.kind = TL_V_LIST, .n = (uint32_t)n, .items = sorted});
 		if (stacks)
 			*stacks = tl__table_value(out, (tl_value){.kind = TL_V_LIST, .n = (uint32_t)n, .items = ids});
+	} else {
+		ready = false;
 	}
 	tl__free(order);
 	return ready && *cell && (!stacks || *stacks) ? 0 : TL_ENOMEM;

@@ -1,37 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Stable sorting of tables, and the merge sorts that the other files use. */
+/* Stable sorting of tables, and the sort of integers that the other files use. */
 #include <string.h>
 
 #include "table/internal.h"
 #include "util/map.h"
+#include "util/sort.h"
 
 enum { SHORT_RUN = 12 };
-
-void tl__sort_indices(uint32_t *v, uint32_t *scratch, size_t n, tl_less less, const void *context)
-{
-	for (size_t start = 0; start < n; start += SHORT_RUN) {
-		size_t end = start + SHORT_RUN < n ? start + SHORT_RUN : n;
-		for (size_t i = start + 1; i < end; i++) {
-			uint32_t moved = v[i];
-			size_t at = i;
-			for (; at > start && less(context, moved, v[at - 1]); at--)
-				v[at] = v[at - 1];
-			v[at] = moved;
-		}
-	}
-	for (size_t run = SHORT_RUN; run < n; run *= 2) {
-		for (size_t start = 0; start + run < n; start += 2 * run) {
-			size_t middle = start + run, end = middle + run < n ? middle + run : n;
-			if (!less(context, v[middle], v[middle - 1]))
-				continue; /* already in order */
-			memcpy(scratch, v + start, run * sizeof *v);
-			size_t left = 0, right = middle, at = start;
-			while (left < run && right < end)
-				v[at++] = less(context, v[right], scratch[left]) ? v[right++] : scratch[left++];
-			memcpy(v + at, scratch + left, (run - left) * sizeof *v);
-		}
-	}
-}
 
 void tl__sort_i64(int64_t *v, int64_t *scratch, size_t n)
 {
@@ -107,7 +82,7 @@ static int rank_texts(int64_t *order, const tl_strings *pool, const uint32_t *id
 {
 	tl_map known = {0};
 	TL_VEC(uint32_t) distinct = {0};
-	uint32_t *by_text = NULL, *scratch = NULL;
+	uint32_t *by_text = NULL;
 	int64_t *rank = NULL;
 	int code = 0;
 
@@ -121,15 +96,16 @@ static int rank_texts(int64_t *order, const tl_strings *pool, const uint32_t *id
 	}
 	if (code == 0) {
 		by_text = tl__malloc(distinct.n * sizeof *by_text);
-		scratch = tl__malloc(distinct.n * sizeof *scratch);
 		rank = tl__malloc(distinct.n * sizeof *rank);
-		code = by_text && scratch && rank ? 0 : TL_ENOMEM;
+		code = by_text && rank ? 0 : TL_ENOMEM;
 	}
 	if (code == 0) {
 		text_list texts = {pool, distinct.v};
 		for (uint32_t i = 0; i < distinct.n; i++)
 			by_text[i] = i;
-		tl__sort_indices(by_text, scratch, distinct.n, text_less, &texts);
+		code = tl__sort(by_text, distinct.n, text_less, &texts);
+	}
+	if (code == 0) {
 		for (uint32_t i = 0; i < distinct.n; i++)
 			rank[by_text[i]] = i;
 		for (size_t row = 0; row < rows; row++)
@@ -138,7 +114,6 @@ static int rank_texts(int64_t *order, const tl_strings *pool, const uint32_t *id
 	tl__map_free(&known);
 	TL_VEC_FREE(&distinct);
 	tl__free(by_text);
-	tl__free(scratch);
 	tl__free(rank);
 	return code;
 }
@@ -229,9 +204,10 @@ int tl__table_sort(tl_table *table, const tl_sort_key *keys, size_t n, tl_error 
 	if (code == 0) {
 		for (size_t i = 0; i < table->rows; i++)
 			rows[i] = (uint32_t)i;
-		tl__sort_indices(rows, (uint32_t *)(void *)scratch, table->rows, row_less, &list);
-		apply_order(table, rows, scratch);
+		code = tl__sort(rows, table->rows, row_less, &list);
 	}
+	if (code == 0)
+		apply_order(table, rows, scratch);
 	for (size_t i = 0; list.v && i < n; i++) {
 		tl__free(list.v[i].order);
 		tl__free(list.v[i].empty);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "tree/build.h"
-#include "tree/sort.h"
+#include "util/sort.h"
 
 #define EVALUATE "autograd::engine::evaluate_function:"
 /* Forward threads that may share one sequence number: more than any program has, so more is damage. */

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "tree/build.h"
-#include "tree/sort.h"
+#include "util/sort.h"
 
 /* Fewer replays of a graph than this say nothing about what is usual. */
 #define MIN_REPLAYS 4

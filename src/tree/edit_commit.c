@@ -4,7 +4,7 @@
 
 #include "tree/build.h"
 #include "tree/edit.h"
-#include "tree/sort.h"
+#include "util/sort.h"
 
 /* Frees what a half-made `next` holds of its own. */
 static void drop(tl_tree *next)

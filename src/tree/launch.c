@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "tree/launch.h"
-#include "tree/sort.h"
+#include "util/sort.h"
 
 /* ---- ranks ---- */
 

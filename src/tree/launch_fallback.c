@@ -7,7 +7,7 @@
 #include <strings.h>
 
 #include "tree/launch.h"
-#include "tree/sort.h"
+#include "util/sort.h"
 
 typedef TL_VEC(tl_row) row_vec;
 

@@ -7,7 +7,7 @@
 
 #include "tree/build.h"
 #include "tree/navigate.h"
-#include "tree/sort.h"
+#include "util/sort.h"
 
 typedef struct tl_name_index {
 	size_t n;      /* names */

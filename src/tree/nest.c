@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "tree/build.h"
-#include "tree/sort.h"
+#include "util/sort.h"
 
 /* A child may outlast its parent's last microsecond: then it is the next event, not a child. */
 #define BLEED TL_PS_PER_US

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "tree/build.h"
-#include "tree/sort.h"
+#include "util/sort.h"
 
 static bool root_less(const void *ctx, uint32_t a, uint32_t b)
 {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "tree/build.h"
-#include "tree/sort.h"
+#include "util/sort.h"
 
 /* A GPU event that runs this much into the next of its stream has a wrong end; less is real, or jitter. */
 #define OVERRUN (1000 * TL_PS_PER_US)

@@ -5,8 +5,8 @@
 
 #include "tree/build.h"
 #include "tree/pseudo.h"
-#include "tree/sort.h"
 #include "util/buf.h"
+#include "util/sort.h"
 #include "util/value.h"
 
 /* An operation between a frame and all below it, with the arguments of `donor`. */

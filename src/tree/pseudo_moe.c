@@ -5,7 +5,7 @@
 
 #include "tree/build.h"
 #include "tree/pseudo.h"
-#include "tree/sort.h"
+#include "util/sort.h"
 #include "util/value.h"
 
 /* What is taken when a layer does not say how many experts a token goes to ([07-6]: marked as an estimate). */

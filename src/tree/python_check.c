@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "tree/build.h"
-#include "tree/sort.h"
+#include "util/sort.h"
 
 /* Grid cells for each long frame, so that few events lie in the cell of one by chance. */
 enum { LEAST_CELLS = 1 << 16, CELLS_PER_FRAME = 32, WORD = 64 };

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file sort.h
- * Sorting event ids by a key that lies in the store's columns. A trace is a handful of ascending
+ * Sorting numbers of things (events, rows of a table) by keys that lie elsewhere. A trace is a handful of ascending
  * stretches (operations, Python frames, launches, kernels of each stream), so a merge sort over
  * natural runs is linear on real input and n log n at worst. Included where the order is known, so
  * that the comparison is inlined.
  */
-#ifndef TL_TREE_SORT_H
-#define TL_TREE_SORT_H
+#ifndef TL_UTIL_SORT_H
+#define TL_UTIL_SORT_H
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "util/alloc.h"
-#include "util/error.h"
 
-/** Strict order; ids that compare equal keep no particular order, so end every key with the id. */
+/** Strict order of two numbers. */
 typedef bool (*tl_less)(const void *ctx, uint32_t a, uint32_t b);
 
 /** Runs shorter than this are grown by insertion. */
@@ -69,7 +69,7 @@ static inline size_t tl__sort_run(uint32_t *v, size_t from, size_t n, tl_less le
 	return to;
 }
 
-/** Sorts v; 0 or TL_ENOMEM (room for a copy is needed unless v is in order already). */
+/** Sorts v; what compares equal stays in its order. 0 or TL_ENOMEM (room for a copy is needed unless v is in order). */
 static inline int tl__sort(uint32_t *v, size_t n, tl_less less, const void *ctx)
 {
 	if (n < 2)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The run merging sort: any input is sorted, shapes of real traces take linear work. */
+/* The run merging sort: any input is sorted and stays stable, shapes of real traces take linear work. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "tree/sort.h"
+#include "util/sort.h"
 
 typedef struct {
 	const uint32_t *key;
@@ -18,10 +18,10 @@ static bool key_less(const void *ctx, uint32_t a, uint32_t b)
 {
 	const tl_keys *keys = ctx;
 	++*keys->compared;
-	return keys->key[a] != keys->key[b] ? keys->key[a] < keys->key[b] : a < b;
+	return keys->key[a] < keys->key[b];
 }
 
-/* Sorts ids 0..n-1 by key; returns the number of comparisons. */
+/* Sorts ids 0..n-1 by key, those of equal keys in their order; returns the number of comparisons. */
 static size_t sorted(const uint32_t *key, size_t n)
 {
 	uint32_t *v = malloc((n + 1) * sizeof *v);
