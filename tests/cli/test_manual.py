@@ -82,6 +82,10 @@ class Manual(unittest.TestCase):
         options = set(re.findall(r"^  (?:-\w, )?--([\w-]+)", text, re.M)) | {"list"}
         self.assertEqual(listed(self.parts["tracelens model"]), options)
 
+    def test_every_environment_variable_of_an_option_is_listed(self):
+        for name in set(re.findall(r"^\.Ev (\w+)", self.page, re.M)):
+            self.assertRegex(self.parts["ENVIRONMENT"], r"(?m)^\.It .*\bEv %s\b" % name)
+
     def test_every_exit_status_is_explained(self):
         for status in re.findall(r"(\d) [a-z]", run("report", "--help").partition("exit status:")[2]):
             self.assertRegex(self.parts["EXIT STATUS"], r"(?m)^\.It %s$" % status)
