@@ -104,7 +104,7 @@ static int unknown(const cli_option *options, const char *name, char *error, siz
 	}
 	if (best)
 		return fail(error, size, "unknown option --%s; did you mean --%s?", name, best);
-	return fail(error, size, "unknown option --%s (--help lists the options)", name);
+	return fail(error, size, "unknown option --%s", name);
 }
 
 /* index of the option that `name` of `n` bytes means, or -1 */
@@ -232,7 +232,7 @@ static int parse_short(cli_args *args, const char *text, int argc, char **argv, 
 			at++;
 		const cli_option *o = &args->options[at];
 		if (!o->name)
-			return fail(error, size, "unknown option -%c (--help lists the options)", *text);
+			return fail(error, size, "unknown option -%c", *text);
 		bool rest_is_value = o->kind != CLI_FLAG && text[1];
 		if (take_values(o, &args->given[at], rest_is_value ? text + 1 : NULL, argc, argv, i, error, size) < 0)
 			return -1;

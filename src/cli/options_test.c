@@ -113,9 +113,9 @@ static void mistakes_are_named(void **state)
 	cli_args args;
 	EXPECT_ERROR("unknown option --binz; did you mean --bins?", "--binz", "3");
 	EXPECT_ERROR("unknown option --kernel_summary; did you mean --enable_kernel_summary?", "--kernel_summary");
-	EXPECT_ERROR("unknown option --xyzzy (--help lists the options)", "--xyzzy");
-	EXPECT_ERROR("unknown option -x (--help lists the options)", "-x");
-	EXPECT_ERROR("unknown option -x (--help lists the options)", "-qx");
+	EXPECT_ERROR("unknown option --xyzzy", "--xyzzy");
+	EXPECT_ERROR("unknown option -x", "-x");
+	EXPECT_ERROR("unknown option -x", "-qx");
 	EXPECT_ERROR("--bins: 'many' is not a whole number", "--bins", "many");
 	EXPECT_ERROR("--bins: '2.5' is not a whole number", "--bins=2.5");
 	EXPECT_ERROR("--bins: '' is not a whole number", "--bins=");
