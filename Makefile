@@ -6,6 +6,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 FUZZ_SECONDS ?= 60
 TRACE ?= examples/traces/transformer_rank0.json.gz
+comma := ,
 SOURCES = $(shell git ls-files '*.[ch]' 2>/dev/null || find src include tests fuzz bench examples -name '*.[ch]')
 
 .PHONY: help all deps demo demo-compare check test python-check golden asan python-asan tsan fuzz bench lint format install uninstall clean
@@ -17,8 +18,11 @@ help: ## list these targets
 deps:
 	@scripts/install-deps
 
+# $(call setup,FOLDER,OPTIONS): meson tells what is wrong on standard output, which is long when all is well
+setup = test -f $(1)/build.ninja || meson setup $(1) $(2) >/dev/null || { tail -20 $(1)/meson-logs/meson-log.txt; exit 1; }
+
 $(BUILD)/build.ninja: | deps
-	@meson setup $(BUILD) --prefix=$(PREFIX) >/dev/null || { cat $(BUILD)/meson-logs/meson-log.txt | tail -20; exit 1; }
+	@$(call setup,$(BUILD),--prefix=$(abspath $(PREFIX)))
 
 all: deps $(BUILD)/build.ninja ## build the library and the command (in build/)
 	@ninja -C $(BUILD) -v > $(BUILD)/ninja.log 2>&1 || { tail -40 $(BUILD)/ninja.log; exit 1; }
@@ -51,26 +55,23 @@ golden: all ## the golden cases of the shared corpus, when it is there
 	python3 tests/golden/run_golden.py $(BUILD)/tracelens
 
 asan: deps ## every test under AddressSanitizer and UndefinedBehaviorSanitizer
-	@test -d $(BUILD)-asan || meson setup $(BUILD)-asan -Db_sanitize=address,undefined -Db_lundef=false \
-		-Dbuildtype=debugoptimized >/dev/null
+	@$(call setup,$(BUILD)-asan,-Db_sanitize=address$(comma)undefined -Db_lundef=false -Dbuildtype=debugoptimized)
 	ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
 		meson test -C $(BUILD)-asan --print-errorlogs --timeout-multiplier 6
 
 python-asan: deps ## the tests of the Python package under the same, where an interpreter has pandas
-	@test -d $(BUILD)-asan || meson setup $(BUILD)-asan -Db_sanitize=address,undefined -Db_lundef=false \
-		-Dbuildtype=debugoptimized >/dev/null
+	@$(call setup,$(BUILD)-asan,-Db_sanitize=address$(comma)undefined -Db_lundef=false -Dbuildtype=debugoptimized)
 	@meson configure $(BUILD)-asan -Dpython=auto
 	@ninja -C $(BUILD)-asan > $(BUILD)-asan/ninja.log 2>&1 || { tail -40 $(BUILD)-asan/ninja.log; exit 1; }
 	tests/python/run_asan.sh $(BUILD)-asan
 
 tsan: deps ## the threaded tests under ThreadSanitizer
-	@test -d $(BUILD)-tsan || meson setup $(BUILD)-tsan -Db_sanitize=thread -Db_lundef=false -Dpython=disabled \
-		-Dbuildtype=debugoptimized >/dev/null
+	@$(call setup,$(BUILD)-tsan,-Db_sanitize=thread -Db_lundef=false -Dpython=disabled -Dbuildtype=debugoptimized)
 	TSAN_OPTIONS=halt_on_error=1 meson test -C $(BUILD)-tsan --print-errorlogs --timeout-multiplier 10 --suite threads
 
 fuzz: deps ## run every fuzz target for FUZZ_SECONDS (60) each
-	@test -d $(BUILD)-fuzz || CC=clang CXX=clang++ meson setup $(BUILD)-fuzz -Dfuzz=true -Db_lundef=false -Dpython=disabled \
-		-Dbuildtype=debugoptimized -Db_sanitize=address,undefined >/dev/null
+	@export CC=clang CXX=clang++; $(call setup,$(BUILD)-fuzz,-Dfuzz=true -Db_lundef=false -Dpython=disabled \
+		-Dbuildtype=debugoptimized -Db_sanitize=address$(comma)undefined)
 	@ninja -C $(BUILD)-fuzz > $(BUILD)-fuzz/ninja.log 2>&1 || { tail -40 $(BUILD)-fuzz/ninja.log; exit 1; }
 	scripts/run-fuzz $(BUILD)-fuzz $(FUZZ_SECONDS)
 
