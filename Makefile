@@ -81,6 +81,8 @@ bench: all ## measure speed and memory; REFERENCE_CMD and REFERENCE_DIFF_CMD add
 	python3 bench/bench.py --build $(BUILD)
 
 lint: all ## formatting and static analysis
+	@for tool in clang-format clang-tidy; do command -v $$tool >/dev/null || \
+		{ echo "make lint: there is no $$tool here (package $$tool)" >&2; exit 1; }; done
 	@clang-format --dry-run -Werror $(SOURCES)
 	@printf '%s\n' $(filter-out %_test.c,$(filter src/%.c,$(SOURCES))) | \
 		xargs -P "$$(nproc)" -n 1 clang-tidy -p $(BUILD) --quiet 2>/dev/null
