@@ -137,6 +137,16 @@ class Columns(unittest.TestCase):
         self.assertGreater(len(checked), 150)
         self.assertIn("## gpu_timeline", text)
 
+    def test_every_kind_of_finding_is_described(self):
+        table = read("src", "trace", "health.c").partition("kinds[TL_HEALTH_KINDS]")[2].partition("\n};")[0]
+        kinds = re.findall(r'\{\s*"(\w+)",\s*(true|false)', table)
+        self.assertEqual(len(kinds), len(re.findall(r"\[TL_HEALTH_\w+\]\s*=\s*\{\s*\"", table)))
+        self.assertGreater(len(kinds), 40)
+        text = read("docs", "columns.md").partition("### Kinds")[2]
+        repairs, _, notes = text.partition("Notes about the content")
+        for kind, repair in kinds:
+            self.assertIn(f"| `{kind}` |", repairs if repair == "true" else notes, "docs/columns.md")
+
     def test_every_sheet_has_a_section(self):
         headings = " ".join(re.findall(r"^## (.*)$", read("docs", "columns.md"), re.M)) + "comparison_health"
         sheets = self.sheets("--enable_kernel_summary", "--short_kernel_study", "--gpu_arch_platform", "MI300X")
