@@ -52,7 +52,8 @@ static int find_root(const cli_session *s, const tl_row **out, size_t *n)
 		return cli_complain(&err, CLI_FAILED);
 	if (*n && tl_tree_is_module(s->tree, (*out)[0]))
 		return CLI_OK;
-	cli_say("%s: no nn.Module is named '%s'", s->path, name);
+	char near[CLI_SENTENCE];
+	cli_say("%s: no nn.Module is named '%s'%s", s->path, name, cli_did_you_mean_node(near, name, s->tree, true));
 	return CLI_EMPTY;
 }
 
@@ -84,14 +85,19 @@ static int work(cli_session *s)
 		if (status != CLI_OK)
 			return status;
 	} else if (cli_has(s->args, "uid")) {
-		double uid = cli_number(s->args, "uid", 0);
-		root = uid < (double)tl_trace_count(s->trace) ? (tl_row)uid : TL_ROW_NONE;
+		int status = cli_read_uid(&root, s);
+		if (status != CLI_OK)
+			return status;
 		roots = &root;
 		n = 1;
 	}
 	int code = tl_modules_new(&modules, s->analyzer, roots, n, depth, &err);
+	if (code == TL_EINVAL) {
+		cli_say("%s: %s", s->path, err.message);
+		return CLI_USAGE;
+	}
 	if (code < 0)
-		return cli_complain(&err, code == TL_EINVAL ? CLI_USAGE : CLI_FAILED);
+		return cli_complain(&err, CLI_FAILED);
 	int status = print(s, modules);
 	if (status == CLI_OK && !tl_modules_count(modules) && !s->quiet)
 		cli_say("%s: no nn.Module is in this trace (was it recorded with_stack and with_modules?)", s->path);

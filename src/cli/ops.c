@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* tracelens ops: GPU time by operation. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "session.h"
@@ -82,6 +83,21 @@ static int print(const cli_session *s, const tl_table *table, const char *by)
 	return cli_print_table(s, table, !strcmp(by, "category") ? categories : names, 4, top(s));
 }
 
+static void say_no_such(const cli_session *s, const tl_table *launchers, const char *op)
+{
+	size_t n = tl_table_rows(launchers);
+	ptrdiff_t uid = tl_table_find_column(launchers, "UID");
+	const char **names = calloc(n + 1, sizeof *names);
+	char near[CLI_SENTENCE] = "";
+	for (size_t i = 0; names && uid >= 0 && i < n; i++)
+		names[i] =
+			tl_event_name(tl_tree_events(s->tree), (tl_row)tl_table_int(launchers, (size_t)uid, i), NULL);
+	if (names)
+		cli_did_you_mean(near, op, names, n);
+	free((void *)names);
+	cli_say("%s: no operation of the name '%s' launches GPU work%s", s->path, op, near);
+}
+
 static int work(cli_session *s)
 {
 	tl_error err = TL_ERROR_INIT;
@@ -93,11 +109,14 @@ static int work(cli_session *s)
 		code = by_args(s, launchers, &table, &err);
 	else if (code == 0)
 		code = by_name(launchers, !strcmp(by, "category"), &table, &err);
-	int status = code < 0 ? cli_complain(&err, CLI_FAILED) : print(s, table, by);
+	int status = code < 0 ? cli_complain(&err, CLI_FAILED) : CLI_OK;
+	/* of no rows only programs want to see the head */
+	if (status == CLI_OK && (tl_table_rows(table) || s->format != CLI_FORMAT_TEXT))
+		status = print(s, table, by);
 	if (status == CLI_OK && !tl_table_rows(launchers)) {
 		status = cli_nothing(s, "no operation launches GPU work");
 	} else if (status == CLI_OK && !tl_table_rows(table)) {
-		cli_say("%s: no operation of the name '%s' launches GPU work", s->path, op);
+		say_no_such(s, launchers, op);
 		status = CLI_EMPTY;
 	}
 	tl_table_free(launchers);

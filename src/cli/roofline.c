@@ -85,6 +85,26 @@ static int make_table(cli_session *s, const char *family, tl_table **out, tl_err
 	return code;
 }
 
+static int no_such_family(const cli_session *s, const char *family)
+{
+	enum { MOST = 256 };
+	const char *names[MOST], *name;
+	char near[CLI_SENTENCE];
+	size_t n = 0;
+	for (; n < MOST && (name = tl_analyzer_family(s->analyzer, n)) != NULL; n++)
+		names[n] = name;
+	if (*cli_did_you_mean(near, family, names, n)) {
+		cli_say("there is no family of operations '%s'%s", family, near);
+		return CLI_USAGE;
+	}
+	char list[1024];
+	size_t at = 0;
+	for (size_t i = 0; i < n && at < sizeof list; i++)
+		at += (size_t)snprintf(list + at, sizeof list - at, "%s%s", i ? ", " : "", names[i]);
+	cli_say("there is no family of operations '%s'; there are %s", family, list);
+	return CLI_USAGE;
+}
+
 static int print_family(cli_session *s, const char *family, bool always, size_t *shown)
 {
 	tl_text_column columns[MOST_COLUMNS];
@@ -92,16 +112,17 @@ static int print_family(cli_session *s, const char *family, bool always, size_t 
 	tl_table *table;
 	int code = make_table(s, family, &table, &err);
 	if (code < 0)
-		return cli_complain(&err, code == TL_ENOTFOUND ? CLI_USAGE : CLI_FAILED);
+		return code == TL_ENOTFOUND ? no_such_family(s, family) : cli_complain(&err, CLI_FAILED);
 	int status = CLI_OK;
 	bool rows = tl_table_rows(table) > 0;
 	if (rows || (always && s->format != CLI_FORMAT_TEXT)) {
 		if (*shown && s->format == CLI_FORMAT_TEXT)
-			cli_print("\n");
+			status = cli_print("\n");
 		else if (*shown)
-			cli_print(",");
+			status = cli_print(",");
 		size_t n = text_columns(table, family, cli_has(s->args, "calls"), columns);
-		status = cli_print_table(s, table, columns, n, (size_t)cli_number(s->args, "top", 0));
+		if (status == CLI_OK)
+			status = cli_print_table(s, table, columns, n, (size_t)cli_number(s->args, "top", 0));
 	}
 	*shown += rows;
 	tl_table_free(table);
@@ -118,11 +139,11 @@ static int work(cli_session *s)
 	} else {
 		bool list = s->format == CLI_FORMAT_JSON;
 		if (list)
-			cli_print("[");
+			status = cli_print("[");
 		for (size_t i = 0; status == CLI_OK && (family = tl_analyzer_family(s->analyzer, i)) != NULL; i++)
 			status = print_family(s, family, false, &shown);
-		if (list)
-			cli_print("]\n");
+		if (list && status == CLI_OK)
+			status = cli_print("]\n");
 	}
 	if (status == CLI_OK)
 		status = cli_finish_output();

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 const char *const cli_formats[] = {"text", "csv", "json", NULL};
@@ -207,6 +208,87 @@ int cli_nothing(const cli_session *s, const char *what)
 		ambiguous ? cli_ambiguous(text, ambiguous, time) : what);
 	return cut_off ? CLI_TRUNCATED : CLI_EMPTY;
 }
+
+int cli_read_uid(tl_row *out, const cli_session *s)
+{
+	double uid = cli_number(s->args, "uid", 0);
+	size_t count = tl_trace_count(s->trace);
+	*out = TL_ROW_NONE;
+	if (uid >= (double)count) {
+		cli_say("%s: there is no event with UID %.0f; the trace has %zu events", s->path, uid, count);
+		return CLI_USAGE;
+	}
+	*out = (tl_row)uid;
+	return CLI_OK;
+}
+
+/* ---- names that are like one that is not there ---- */
+
+/* What comes in front of the part of a name that people remember: "aten::mm", "nn.Module: Linear_0". */
+static const char *last_part(const char *name)
+{
+	static const char *const marks[] = {"::", "nn.Module: "};
+	for (size_t i = 0; i < 2; i++) {
+		const char *found = strstr(name, marks[i]);
+		if (found)
+			name = found + strlen(marks[i]);
+	}
+	return name;
+}
+
+/* The one of `n` words that is meant; `parts` has room for n + 1. */
+static const char *meant(const char *wrong, const char **words, const char **parts, size_t n)
+{
+	const char *part = last_part(wrong);
+	for (size_t i = 0; i < n; i++) {
+		parts[i] = last_part(words[i]);
+		if (*part && !strcasecmp(parts[i], part))
+			return words[i];
+	}
+	const char *near = *wrong ? cli_nearest(wrong, words) : NULL;
+	if (near || !*part)
+		return near;
+	near = cli_nearest(part, parts);
+	for (size_t i = 0; near && i < n; i++)
+		if (parts[i] == near)
+			return words[i];
+	return NULL;
+}
+
+const char *cli_did_you_mean(char out[CLI_SENTENCE], const char *wrong, const char *const *names, size_t n)
+{
+	const char **words = calloc(2 * (n + 1), sizeof *words);
+	size_t known = 0;
+	out[0] = '\0';
+	for (size_t i = 0; words && i < n; i++)
+		if (names[i])
+			words[known++] = names[i];
+	const char *best = words ? meant(wrong, words, words + n + 1, known) : NULL;
+	if (best)
+		snprintf(out, CLI_SENTENCE, "; did you mean '%.200s'?", best);
+	free((void *)words);
+	return out;
+}
+
+const char *cli_did_you_mean_node(char out[CLI_SENTENCE], const char *wrong, const tl_tree *tree, bool modules)
+{
+	size_t n = 0, count;
+	const tl_row *nodes;
+	out[0] = '\0';
+	if (tl_tree_name_count(&n, tree, NULL) < 0)
+		return out;
+	const char **names = calloc(n + 1, sizeof *names);
+	for (size_t i = 0; names && i < n; i++)
+		if (tl_tree_name_get(&names[i], &nodes, &count, tree, i, NULL) == 0 && modules &&
+		    !tl_tree_is_module(tree, nodes[0]))
+			names[i] = NULL;
+	if (names)
+		cli_did_you_mean(out, wrong, names, n);
+	free((void *)names);
+	return out;
+}
+
+/* ---- tables ---- */
 
 static int print_json(const tl_table *table)
 {

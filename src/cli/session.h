@@ -101,6 +101,16 @@ int cli_write(void *unused, const char *text, size_t n);
 /** Nothing was there to analyse: says why, on one line. Returns CLI_EMPTY, or CLI_TRUNCATED for a cut-off file. */
 int cli_nothing(const cli_session *session, const char *what);
 
+/** The event of --uid; a cli_status: CLI_USAGE and a line for a UID that the trace does not have. */
+int cli_read_uid(tl_row *out, const cli_session *session);
+/**
+ * "; did you mean 'aten::mm'?" when one of `n` names is like `wrong` ("aten::mn", "mm"), else "". Names may be NULL.
+ * Written into `out`.
+ */
+const char *cli_did_you_mean(char out[CLI_SENTENCE], const char *wrong, const char *const *names, size_t n);
+/** The same of the names of a tree's nodes; `modules`: of its nn.Modules. */
+const char *cli_did_you_mean_node(char out[CLI_SENTENCE], const char *wrong, const tl_tree *tree, bool modules);
+
 /** Without a format word: says what a file is that cannot be read yet. Returns a cli_status. */
 int cli_check_format(const char *path);
 /** Under --strict: whether building the tree had to repair something, which loading could not see. */

@@ -107,16 +107,14 @@ static int no_memory(void)
 
 static int choose_uid(const cli_session *s, chosen *out)
 {
-	double uid = cli_number(s->args, "uid", 0);
-	size_t count = tl_trace_count(s->trace);
-	if (uid >= (double)count) {
-		cli_say("%s: there is no event with UID %.0f; the trace has %zu events", s->path, uid, count);
-		return CLI_USAGE;
-	}
+	tl_row uid;
+	int status = cli_read_uid(&uid, s);
+	if (status != CLI_OK)
+		return status;
 	out->events = malloc(sizeof *out->events);
 	if (!out->events)
 		return no_memory();
-	out->events[0] = (tl_row)uid;
+	out->events[0] = uid;
 	out->n = 1;
 	return CLI_OK;
 }
@@ -130,8 +128,10 @@ static int choose_name(const cli_session *s, chosen *out)
 	if (tl_tree_named(&found, &n, s->tree, name, &err) < 0)
 		return cli_complain(&err, CLI_FAILED);
 	if (!n) {
+		char near[CLI_SENTENCE];
+		cli_did_you_mean_node(near, name, s->tree, false);
 		cli_say("%s: no event of the tree is named '%s'%s", s->path, name,
-			tl_tree_has_python(s->tree) ? "" : " (Python frames need --python)");
+			*near || tl_tree_has_python(s->tree) ? near : " (Python frames need --python)");
 		return CLI_EMPTY;
 	}
 	if (!cli_has(s->args, "every")) {

@@ -98,11 +98,12 @@ class Common(test_command.Case):
         if not os.path.exists("/dev/full"):
             self.skipTest("no /dev/full here")
         for command in COMMANDS:
-            with open("/dev/full", "w") as full:
-                run = subprocess.run([test_command.BINARY, command, EXAMPLE, "-q"], stdout=full,
-                                     stderr=subprocess.PIPE, text=True, timeout=60)
-            self.assertEqual(run.returncode, 1, command)
-            self.assertIn("cannot write", run.stderr)
+            for form in ("text", "json"):
+                with open("/dev/full", "w") as full:
+                    run = subprocess.run([test_command.BINARY, command, EXAMPLE, "-q", "--format", form], stdout=full,
+                                         stderr=subprocess.PIPE, text=True, timeout=60)
+                self.assertEqual(run.returncode, 1, command)
+                self.assertRegex(run.stderr, r"\Atracelens: cannot write [^\n]*\n\Z")  # once
 
     def test_a_reader_that_stops_is_no_crash(self):
         for command in COMMANDS:
@@ -167,6 +168,22 @@ class Ops(test_command.Case):
         self.assert_one_line("no::such")
         self.run_it("ops", self.trace(), "--op", "aten::mm", "--by", "name", status=2)
         self.assert_one_line("--by")
+
+    def test_a_name_that_is_nearly_one(self):
+        for wrong, meant in (("aten::mn", "aten::mm"), ("mm", "aten::mm"), ("Aten::MM", "aten::mm"), ("ad", "aten::add")):
+            self.assertEqual(self.run_it("ops", self.trace(), "--op", wrong, status=5), "")
+            self.assert_one_line(f"did you mean '{meant}'?")
+            self.run_it("tree", self.trace(), "--op", wrong, status=5)
+            self.assert_one_line(f"did you mean '{meant}'?")
+        for wrong, meant in (("GEM", "GEMM"), ("gemm", "GEMM"), ("Unaryelementwise", "UnaryElementwise")):
+            self.run_it("roofline", self.trace(), "--category", wrong, status=2)
+            self.assert_one_line(f"did you mean '{meant}'?")
+        self.run_it("roofline", self.trace(), "--category", "something else", status=2)
+        self.assert_one_line("there are GEMM, ")
+        for command, option in (("ops", "--op"), ("tree", "--op"), ("modules", "--root")):
+            for wrong in ("", "quite another name"):
+                self.run_it(command, EXAMPLE, option, wrong, status=5)
+                self.assertNotIn("did you mean", self.err)
 
     def test_top(self):
         self.assertEqual(len(self.run_it("ops", EXAMPLE, "--top", "3").splitlines()), 4)
@@ -357,8 +374,14 @@ class Modules(test_command.Case):
         self.assertEqual(json.loads(self.run_it("modules", self.trace(), "--format", "json", "-q")), [])
         self.run_it("modules", EXAMPLE, "--root", "NoSuch_0", status=5)
         self.assert_one_line("NoSuch_0")
+        root = json.loads(self.run_it("modules", EXAMPLE, "--format", "json"))[0]["name"]
+        for wrong in (root[:-1], root.replace("nn.Module: ", "").lower(), root.replace("nn.Module: ", "")[1:]):
+            self.run_it("modules", EXAMPLE, "--root", wrong, status=5)
+            self.assert_one_line(f"did you mean '{root}'?")
         self.run_it("modules", EXAMPLE, "--uid", "1", status=2)
+        self.assert_one_line(EXAMPLE)
         self.run_it("modules", EXAMPLE, "--uid", "99999999", status=2)
+        self.assert_one_line("no event with UID 99999999; the trace has")
         self.run_it("modules", EXAMPLE, "--uid", "1", "--root", "x", status=2)
         self.run_it("modules", EXAMPLE, "--depth", "-1", status=2)
 
