@@ -11,6 +11,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import unittest
 
 BINARY = ROOT = ""
@@ -98,6 +99,21 @@ class Documents(unittest.TestCase):
         for name in documents():
             for option in re.findall(r"--([a-zA-Z][\w-]*\w)", read(name)):
                 self.assertIn(option.replace("-", "_"), known, f"{name}: --{option}")
+
+
+class Readme(unittest.TestCase):
+    def test_the_demo_prints_what_is_shown(self):
+        trace = os.path.join(ROOT, "examples", "traces", "transformer_rank0.json.gz")
+        with tempfile.TemporaryDirectory() as folder:
+            shown = subprocess.run([BINARY, "report", trace, "--output_csvs_dir", folder], capture_output=True, check=True,
+                                   env={**os.environ, "COLUMNS": "80"}, encoding="utf-8").stdout
+        block = read("README.md").split("```\n")[1]
+        self.assertTrue(block.endswith("\n...\n"), block)
+        self.assertIn("\n" + block[:-4], shown)
+
+    def test_number_of_models(self):
+        models = len(re.findall(r"^MODEL\(", read("src", "perf", "models.def"), re.M))
+        self.assertIn(f"\n| {models} operation models: ", read("README.md"))
 
 
 class Columns(unittest.TestCase):
