@@ -191,6 +191,7 @@ enum { MOST_ROUNDS = 64 };
 int tl__diff_align_lists(tl_diff_lists *l)
 {
 	bool found = true;
+	TL_TRY(tl__diff_open_wrappers(l));
 	TL_TRY(align_gaps(l, true));
 	for (int round = 0; found && round < MOST_ROUNDS; round++) {
 		TL_TRY(tl__diff_look_through(l, &found));

@@ -5,10 +5,9 @@
  */
 #include "compare/tracediff.h"
 
-/* Operations and frames can be looked through; a call and its kernels belong together. */
-static bool is_wrapper(const tl_tree *t, tl_pos pos)
+bool tl__diff_is_wrapper(const tl_diff_nodes *d, tl_pos pos)
 {
-	uint8_t kind = t->store->kind[t->row[pos]];
+	uint8_t kind = d->tree->store->kind[d->tree->row[pos]];
 	return kind == TL_KIND_CPU_OP || kind == TL_KIND_PYTHON;
 }
 
@@ -32,7 +31,7 @@ static size_t count_children(const tl_diff_nodes *d, tl_pos pos, const tl_map *n
 	for (tl_pos c = tl__tree_first_child(d->tree, pos); c != TL_POS_NONE; c = tl__tree_next_sibling(d->tree, c)) {
 		if (!tl__tree_gpu_count(d->tree, c))
 			continue;
-		if (!is_wrapper(d->tree, c)) {
+		if (!tl__diff_is_wrapper(d, c)) {
 			++*others;
 			continue;
 		}
@@ -72,7 +71,7 @@ static int names_of(const tl_diff_lists *l, const tl_diff_gap *gap, int side, tl
 	*sum = 0;
 	for (size_t i = gap->from[side]; i < gap->to[side]; i++) {
 		const tl_diff_entry *e = &l->list[side].v[i];
-		if (!is_free(e) || !is_wrapper(l->nodes[side]->tree, e->pos))
+		if (!is_free(e) || !tl__diff_is_wrapper(l->nodes[side], e->pos))
 			continue;
 		uint64_t name = tl__diff_name(l->nodes[side], e->pos);
 		*sum += name;
@@ -88,7 +87,7 @@ static bool find_one_sided(const tl_diff_lists *l, const tl_diff_gap *gap, int s
 	bool found = false;
 	for (size_t i = gap->from[side]; i < gap->to[side]; i++) {
 		const tl_diff_entry *e = &l->list[side].v[i];
-		if (!is_free(e) || !is_wrapper(l->nodes[side]->tree, e->pos))
+		if (!is_free(e) || !tl__diff_is_wrapper(l->nodes[side], e->pos))
 			continue;
 		levels[i] = find_level(l->nodes[side], e->pos, other);
 		found |= levels[i] != TL_POS_NONE;
@@ -101,7 +100,7 @@ static bool find_one_sided(const tl_diff_lists *l, const tl_diff_gap *gap, int s
 static tl_pos only_free(const tl_diff_lists *l, const tl_diff_gap *gap, int side, size_t *index)
 {
 	for (size_t i = gap->from[side]; i < gap->to[side]; i++)
-		if (is_free(&l->list[side].v[i]) && is_wrapper(l->nodes[side]->tree, l->list[side].v[i].pos)) {
+		if (is_free(&l->list[side].v[i]) && tl__diff_is_wrapper(l->nodes[side], l->list[side].v[i].pos)) {
 			*index = i;
 			return l->list[side].v[i].pos;
 		}
@@ -128,7 +127,7 @@ static int forks_alike(const tl_diff_lists *l, const tl_pos fork[2], bool *out)
 		int code = 0;
 		for (tl_pos c = tl__tree_first_child(d->tree, fork[!s]); c != TL_POS_NONE && code == 0;
 		     c = tl__tree_next_sibling(d->tree, c))
-			if (tl__tree_gpu_count(d->tree, c) && is_wrapper(d->tree, c))
+			if (tl__tree_gpu_count(d->tree, c) && tl__diff_is_wrapper(d, c))
 				code = add_name(&names, tl__diff_name(d, c));
 		n = count_children(l->nodes[s], fork[s], &names, &hits, &last, &others);
 		*out &= hits && 2 * hits >= n;

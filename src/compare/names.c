@@ -37,12 +37,28 @@ static bool ends_in_number(const char *name, size_t *n)
 	return true;
 }
 
+static bool starts_with(const char *name, size_t n, const char *text)
+{
+	return n > strlen(text) && !memcmp(name, text, strlen(text));
+}
+
+/* Length of a name without the number that its writer has counted up to, or the hash it has made up. */
+static size_t without_number(const char *name, size_t n)
+{
+	static const char *const numbered[] = {"Torch-Compiled Region: ", "## Call CompiledFxGraph ", "ProfilerStep#"};
+	/* Inductor numbers the kernels that it generates through the whole program, PyTorch the modules of a class. */
+	if (starts_with(name, n, "triton_") || starts_with(name, n, "nn.Module: "))
+		(void)ends_in_number(name, &n);
+	for (size_t i = 0; i < sizeof numbered / sizeof *numbered; i++)
+		if (starts_with(name, n, numbered[i]))
+			return strlen(numbered[i]);
+	return n;
+}
+
 /* Appends what of a name counts in a comparison, twins not yet applied. */
 static void put_plain_name(tl_buf *out, const char *name, size_t n)
 {
-	/* Inductor numbers the kernels that it generates, through the whole program. */
-	if (n > 7 && !memcmp(name, "triton_", 7))
-		(void)ends_in_number(name, &n);
+	n = without_number(name, n);
 	/* A frame is where it is in its package; where that is installed does not matter. */
 	const char *suffix = memmem(name, n, ".py(", 4);
 	const char *slash = suffix ? memrchr(name, '/', (size_t)(suffix - name)) : NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file names.h
- * What names of events mean for a comparison of runs: addresses, line numbers, folders, running numbers of generated
- * kernels and the backend do not count.
+ * What names of events mean for a comparison of runs: addresses, line numbers, folders, running numbers (of generated
+ * kernels, modules, compiled regions, steps) and the backend do not count.
  */
 #ifndef TL_COMPARE_NAMES_H
 #define TL_COMPARE_NAMES_H

@@ -76,6 +76,10 @@ typedef struct tl_diff_lists {
 } tl_diff_lists;
 /** Aligns list[0] with list[1]; entries that are looked through are replaced by what is below. */
 int tl__diff_align_lists(tl_diff_lists *lists);
+/** Whether a node can be looked through: operations and frames; a call and its kernels belong together. */
+bool tl__diff_is_wrapper(const tl_diff_nodes *nodes, tl_pos pos);
+/** Opens entries that hold, at any depth, what the other list has beside them. Before anything is aligned. diff_open.c */
+int tl__diff_open_wrappers(tl_diff_lists *lists);
 /** Looks through entries in all gaps between anchors where that helps; *found: some were. diff_wrappers.c */
 int tl__diff_look_through(tl_diff_lists *lists, bool *found);
 /** Chooses among the alignments of item[0] and item[1] that are worth as much as `pairs`. diff_ties.c */
