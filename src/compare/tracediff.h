@@ -78,7 +78,7 @@ typedef struct tl_diff_lists {
 int tl__diff_align_lists(tl_diff_lists *lists);
 /** Whether a node can be looked through: operations and frames; a call and its kernels belong together. */
 bool tl__diff_is_wrapper(const tl_diff_nodes *nodes, tl_pos pos);
-/** Opens entries that hold, at any depth, what the other list has beside them. Before anything is aligned. diff_open.c */
+/** Opens entries that hold, at any depth, what the other list has; before anything is aligned. diff_open.c */
 int tl__diff_open_wrappers(tl_diff_lists *lists);
 /** Looks through entries in all gaps between anchors where that helps; *found: some were. diff_wrappers.c */
 int tl__diff_look_through(tl_diff_lists *lists, bool *found);
