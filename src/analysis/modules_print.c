@@ -4,7 +4,7 @@
 
 #include "analysis/modules.h"
 #include "util/format.h"
-#include "util/utf8.h"
+#include "util/terminal.h"
 
 enum { ENOUGH = 16 << 10, LEAST_DOTS = 5 };
 
@@ -56,7 +56,7 @@ static bool has_rest(const tl_modules *m, const tl_module *module)
 
 static size_t label_width(size_t depth, const char *name, size_t n)
 {
-	return 4 * (depth + 1) + tl__utf8_count(name, n);
+	return 4 * (depth + 1) + tl__terminal_columns(name, n);
 }
 
 /* Looks at all lines: where the times stand, and which lines are the last below theirs. */

@@ -8,7 +8,6 @@
 #include "table/text.h"
 #include "util/buf.h"
 #include "util/terminal.h"
-#include "util/utf8.h"
 
 enum { LEAST_WIDTH = 40, DEFAULT_WIDTH = 80, DEFAULT_TOP = 10 };
 
@@ -46,7 +45,7 @@ static void blanks(summary *s, size_t n)
 static void put_wrapped(summary *s, const char *text, size_t column, size_t indent)
 {
 	while (*text) {
-		size_t n = strcspn(text, " "), columns = tl__utf8_count(text, n);
+		size_t n = strcspn(text, " "), columns = tl__terminal_columns(text, n);
 		if (column > indent && column + 1 + columns > (size_t)s->width) {
 			tl__buf_putc(&s->out, '\n');
 			blanks(s, indent);

@@ -30,9 +30,9 @@ static bool same(const piece *a, const piece *b)
 	return a->n == b->n && !memcmp(a->text, b->text, a->n);
 }
 
-static piece head_of(const piece *p, size_t characters)
+static piece head_of(const piece *p, size_t columns)
 {
-	return (piece){p->text, tl__utf8_prefix(p->text, p->n, characters), p->row};
+	return (piece){p->text, tl__terminal_head(p->text, p->n, columns), p->row};
 }
 
 /* The texts that are cut, one after the other in `text`. */
@@ -43,7 +43,7 @@ static int collect(pieces *out, tl_buf *text, const tl_table *table, size_t colu
 		tl__cell_text(table, &table->columns.v[column], row, text);
 		if (text->failed)
 			return TL_ENOMEM;
-		if (text->n - start <= width || tl__utf8_count(text->v + start, text->n - start) <= width)
+		if (text->n - start <= width || tl__terminal_columns(text->v + start, text->n - start) <= width)
 			text->n = start;
 		else
 			TL_TRY(TL_VEC_PUSH(out, ((piece){NULL, text->n - start, row})));
@@ -55,11 +55,10 @@ static int collect(pieces *out, tl_buf *text, const tl_table *table, size_t colu
 }
 
 /* Whether the ends of different texts differ. `end` has room for n pieces. */
-static bool differ_at_end(const piece *p, size_t n, piece *end, size_t characters)
+static bool differ_at_end(const piece *p, size_t n, piece *end, size_t columns)
 {
 	for (size_t i = 0; i < n; i++) {
-		size_t skip = tl__utf8_count(p[i].text, p[i].n) - characters;
-		size_t bytes = tl__utf8_prefix(p[i].text, p[i].n, skip);
+		size_t bytes = tl__terminal_end(p[i].text, p[i].n, columns);
 		end[i] = (piece){p[i].text + bytes, p[i].n - bytes, i};
 	}
 	qsort(end, n, sizeof *end, compare_pieces);

@@ -10,7 +10,6 @@
 #include "util/alloc.h"
 #include "util/error.h"
 #include "util/terminal.h"
-#include "util/utf8.h"
 
 enum { LEAST_WIDTH = 40, DEFAULT_WIDTH = 80, LEAST_TEXT = 12, GAP = 2, INDENT = 2 };
 
@@ -56,7 +55,7 @@ static bool is_number(const tl_table *table, ptrdiff_t column)
 
 static size_t columns_of(const char *text)
 {
-	return tl__utf8_count(text, strlen(text));
+	return tl__terminal_columns(text, strlen(text));
 }
 
 /* The head of the first column stands out to the left by the indent of the rows. */
@@ -73,7 +72,7 @@ static void measure(layout *l, const tl_table *table, size_t rows, bool first, t
 		} else {
 			tl__buf_clear(text);
 			tl__cell_text(table, &table->columns.v[l->column], r, text);
-			width = tl__utf8_count(text->v, text->n);
+			width = tl__terminal_columns(text->v, text->n);
 		}
 		l->width = width > l->width ? width : l->width;
 	}
@@ -122,7 +121,7 @@ static void put_text(tl_buf *out, const layout *l, const char *text, size_t n, u
 static void put_number(tl_buf *out, const layout *l, const char *text)
 {
 	size_t n = strlen(text);
-	tl__terminal_blanks(out, l->width - tl__utf8_count(text, n));
+	tl__terminal_blanks(out, l->width - tl__terminal_columns(text, n));
 	tl__terminal_put(out, text, n);
 }
 

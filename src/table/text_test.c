@@ -41,6 +41,23 @@ static void columns_are_aligned(void **state)
 	tl_table_free(table);
 }
 
+/* Two columns each for characters of East Asia, none for a mark on the one before. */
+static void columns_are_aligned_in_any_script(void **state)
+{
+	(void)state;
+	tl_table *table = tl__table_new("sample", NULL, 4);
+	assert_non_null(table);
+	put_strings(table, "name", (const char *[]){"abcdef", "\xe6\xb3\xa8\xe6\x84\x8f", "e\xcc\x81", "\xc3\xb6"});
+	put_ints(table, "count", (int64_t[]){1, 2, 3, 4});
+	expect(table, (const tl_text_column[]){{"name", "n", 0}, {"count", "c", 0}}, 2, NULL,
+	       "n         c\n"
+	       "  abcdef  1\n"
+	       "  \xe6\xb3\xa8\xe6\x84\x8f    2\n"
+	       "  e\xcc\x81       3\n"
+	       "  \xc3\xb6       4\n");
+	tl_table_free(table);
+}
+
 /* Numbers stay whole; of the texts the first gives way last. */
 static void texts_are_cut_to_the_width(void **state)
 {
@@ -106,9 +123,13 @@ static void every_failed_allocation_is_reported(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(columns_are_aligned),  cmocka_unit_test(texts_are_cut_to_the_width),
-		cmocka_unit_test(the_head_may_be_bold), cmocka_unit_test(control_characters_do_not_pass),
-		cmocka_unit_test(bad_use_is_answered),  cmocka_unit_test(every_failed_allocation_is_reported),
+		cmocka_unit_test(columns_are_aligned),
+		cmocka_unit_test(columns_are_aligned_in_any_script),
+		cmocka_unit_test(texts_are_cut_to_the_width),
+		cmocka_unit_test(the_head_may_be_bold),
+		cmocka_unit_test(control_characters_do_not_pass),
+		cmocka_unit_test(bad_use_is_answered),
+		cmocka_unit_test(every_failed_allocation_is_reported),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

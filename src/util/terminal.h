@@ -5,6 +5,16 @@
 
 #include "util/buf.h"
 
+/**
+ * Columns that a text takes on a terminal: 2 for the characters of East Asia and pictures, none for marks that are put
+ * on the character before, 1 for any other and for each byte that is no UTF-8.
+ */
+size_t tl__terminal_columns(const char *text, size_t n);
+/** Bytes of the longest head of a text that takes at most so many columns. */
+size_t tl__terminal_head(const char *text, size_t n, size_t columns);
+/** Where the longest end of a text begins that takes at most so many columns. */
+size_t tl__terminal_end(const char *text, size_t n, size_t columns);
+
 /** Appends `n` bytes of text; control characters, bidirectional marks and bytes that are no UTF-8 become U+FFFD. */
 void tl__terminal_put(tl_buf *out, const char *text, size_t n);
 /** Appends text in at most `room` columns, cut with an ellipsis; returns the columns used. */

@@ -79,12 +79,61 @@ static void two_parts(void **state)
 	expect_parts("0123456789", 1, SIZE_MAX, DOTS);
 }
 
+/* Widths are those of Unicode's East_Asian_Width (W, F: 2) and of nonspacing marks (0). */
+static void columns_of_characters(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text;
+		size_t columns;
+	} cases[] = {
+		{"", 0},
+		{"aten::mm", 8},
+		{"\xc2\xb5s", 2}, /* U+00B5 */
+		{"Gr\xc3\xb6\xc3\x9f"
+		 "e",
+		 5},                             /* U+00F6, U+00DF */
+		{"e\xcc\x81", 1},                /* e and U+0301 on it */
+		{"\xe6\xb3\xa8\xe6\x84\x8f", 4}, /* U+6CE8, U+610F */
+		{"\xef\xbc\xa6", 2},             /* U+FF26, fullwidth F */
+		{"\xef\xbd\xb1", 1},             /* U+FF71, halfwidth katakana */
+		{"\xea\xb0\x80", 2},             /* U+AC00, Hangul */
+		{"\xf0\x9f\x9a\x80", 2},         /* U+1F680, a rocket */
+		{"\xe2\x80\x8b", 0},             /* U+200B, of no width */
+		{"\xe2\x94\x94\xe2\x94\x80", 2}, /* U+2514, U+2500: lines of trees */
+		{"\xe2\x80\xa6", 1},             /* U+2026, our ellipsis */
+		{"\xff\xfe", 2},                 /* no UTF-8 */
+		{"\xe6\xb3", 2},                 /* cut off */
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		assert_int_equal(tl__terminal_columns(cases[i].text, strlen(cases[i].text)), cases[i].columns);
+}
+
+#define WIDE "\xe6\xb3\xa8"
+#define MARKED "e\xcc\x81"
+
+static void wide_characters_are_cut_whole(void **state)
+{
+	(void)state;
+	expect_parts(WIDE WIDE WIDE, 6, SIZE_MAX, WIDE WIDE WIDE);
+	expect_parts(WIDE WIDE WIDE, 5, SIZE_MAX, WIDE DOTS WIDE); /* 2, the ellipsis, 2 */
+	expect_parts(WIDE WIDE WIDE, 4, SIZE_MAX, WIDE DOTS);      /* of the second part one column is too few */
+	expect_parts(WIDE WIDE WIDE, 2, SIZE_MAX, DOTS);
+	expect_parts(MARKED MARKED MARKED MARKED, 3, SIZE_MAX, MARKED DOTS MARKED);
+	assert_int_equal(tl__terminal_head(WIDE "a", 4, 1), 0);
+	assert_int_equal(tl__terminal_head(WIDE "a", 4, 2), 3);
+	assert_int_equal(tl__terminal_end(WIDE "a", 4, 2), 3);
+	assert_int_equal(tl__terminal_end("a" MARKED, 4, 1), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_byte_everywhere),
 		cmocka_unit_test(characters_that_are_no_ascii),
 		cmocka_unit_test(two_parts),
+		cmocka_unit_test(columns_of_characters),
+		cmocka_unit_test(wide_characters_are_cut_whole),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
