@@ -48,6 +48,15 @@ static inline void fixture_close(fixture *f)
 	tl__store_free(f->trace.store);
 }
 
+/** The launcher table, freed by the caller. */
+static inline tl_table *launchers_of(fixture *f)
+{
+	tl_error err = TL_ERROR_INIT;
+	tl_table *table;
+	assert_int_equal(tl__launchers(&table, f->a, &err), 0);
+	return table;
+}
+
 /** What the model of an event says, NULL when it has none. `kernels`: GPU events below it, by start. */
 static inline const tl_perf_result *perf_of(fixture *f, tl_row event, const tl_row *kernels, size_t n_kernels)
 {

@@ -5,14 +5,6 @@
 
 enum { HOST = 1, GPU = 0 };
 
-static tl_table *launchers_of(fixture *f)
-{
-	tl_error err = TL_ERROR_INIT;
-	tl_table *table;
-	assert_int_equal(tl__launchers(&table, f->a, &err), 0);
-	return table;
-}
-
 typedef int (*summary_fn)(tl_table **out, const tl_table *launchers, tl_error *err);
 
 /* With the options of the default report. */

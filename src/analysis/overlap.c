@@ -347,13 +347,6 @@ int tl__overlap_columns(tl_table *table, const tl_overlap *first, size_t stride,
 	return 0;
 }
 
-/* Two decimals as in the short form of kernel lists (table/kernels.c). */
-static double rounded(double value)
-{
-	double scaled = value * 100;
-	return isfinite(scaled) ? rint(scaled) / 100 : value;
-}
-
 int tl__overlap_summary(tl_table *out, const char *details_name, const tl_groups *groups, const tl_table *table,
 			tl_error *err)
 {
@@ -379,7 +372,7 @@ int tl__overlap_summary(tl_table *out, const char *details_name, const tl_groups
 		if (isnan(c[STD].f64[row]) && !isnan(c[MEAN].f64[row]))
 			c[STD].f64[row] = 0;
 		for (size_t i = 0; i < sizeof stats / sizeof *stats; i++)
-			c[i].f64[row] = rounded(c[i].f64[row]);
+			c[i].f64[row] = tl__round_as_numpy(c[i].f64[row]);
 	}
 	return 0;
 }

@@ -29,14 +29,6 @@ static void one_more_kernel(tl_store *s, const char *kernel, tl_id stream, doubl
 	tl_fixture_gpu(s, TL_KIND_KERNEL, kernel, 0, stream, start, dur, id);
 }
 
-static tl_table *launchers_of(fixture *f)
-{
-	tl_error err = TL_ERROR_INIT;
-	tl_table *table;
-	assert_int_equal(tl__launchers(&table, f->a, &err), 0);
-	return table;
-}
-
 static tl_table *unique_args_of(const tl_table *launchers, bool overlap)
 {
 	tl_error err = TL_ERROR_INIT;

@@ -17,14 +17,6 @@ static void open_marked(fixture *f, tl_store *store, const tl_analyzer_options *
 	assert_int_equal(tl__analyzer_new(&f->a, f->tree, options, &err), 0);
 }
 
-static tl_table *launchers_of(fixture *f)
-{
-	tl_error err = TL_ERROR_INIT;
-	tl_table *table;
-	assert_int_equal(tl__launchers(&table, f->a, &err), 0);
-	return table;
-}
-
 static tl_table *unique_args_of(const tl_table *launchers, tl_summary_options o)
 {
 	tl_error err = TL_ERROR_INIT;

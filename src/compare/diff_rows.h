@@ -34,6 +34,11 @@ void tl__diff_rows_free(tl_diff_rows *rows);
 
 int tl__diff_stats(tl_table **out, const tl_diff_rows *rows, tl_error *err);
 int tl__diff_unique_args(tl_table **out, const tl_diff_rows *rows, tl_error *err);
+/** Duration of an event, 0 when it is unusable. */
+static inline tl_time tl__diff_gpu_time(const tl_diff_rows *rows, const tl_diff_gpu *event)
+{
+	return tl__known_dur(rows->diff->tree[event->side]->store, event->row);
+}
 /** Operations in the order in which `summary` (the table of unique arguments) names them. */
 int tl__diff_op_map(tl_table **out, const tl_diff_rows *rows, const tl_table *summary, tl_error *err);
 int tl__diff_largest(tl_table **out, const tl_diff_rows *rows, tl_error *err);

@@ -13,12 +13,6 @@ static double microseconds(tl_time ps)
 	return (double)ps / 1e6;
 }
 
-static tl_time duration(const tl_diff_rows *r, const tl_diff_gpu *g)
-{
-	tl_time dur = r->diff->tree[g->side]->store->dur[g->row];
-	return dur == TL_TIME_NONE ? 0 : dur;
-}
-
 /* Argument texts become values once for each distinct text. */
 typedef struct arguments {
 	uint32_t *known[2]; /* of each text of a side's pool: one more than the place of its value; 0: not asked for */
@@ -107,7 +101,7 @@ static int fill_stats(tl_table *table, arguments *a, const tl_diff_rows *r)
 		TL_TRY(fill_uid(table, 2, i, g->op_row));
 		c[3].str[i] = r->source[g->side];
 		TL_TRY(fill_arguments(table, 4, i, a, r, g));
-		c[8].f64[i] = microseconds(duration(r, g));
+		c[8].f64[i] = microseconds(tl__diff_gpu_time(r, g));
 		c[9].f64[i] = microseconds(r->busy[g->side][g->group]);
 		c[10].str[i] = g->ancestor;
 		TL_TRY(fill_uid(table, 11, i, g->ancestor == TL_STR_NONE ? TL_ROW_NONE : g->group));
@@ -190,7 +184,7 @@ static int bundle_events(bundles *out, const tl_diff_rows *r)
 			break;
 		bundle *b = &out->v[at];
 		b->count++;
-		b->kernel_time += duration(r, g);
+		b->kernel_time += tl__diff_gpu_time(r, g);
 		if (b->last_group != g->group)
 			b->busy_time += r->busy[g->side][g->group];
 		b->last_group = g->group;
@@ -437,7 +431,7 @@ static int sum_changes(changes *out, const tl_diff_rows *r)
 		change *c = &out->v[at];
 		c->count += c->last_group != g->group;
 		c->last_group = g->group;
-		c->time[g->side] += duration(r, g);
+		c->time[g->side] += tl__diff_gpu_time(r, g);
 	}
 	tl__buf_free(&buf);
 	tl__map_free(&index);

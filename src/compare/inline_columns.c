@@ -119,12 +119,6 @@ static int extra_of_event(uint32_t *out, booking *b, const tl_inline_group *grou
 
 /* ---- booking ---- */
 
-static tl_time duration(const booking *b, tl_row event)
-{
-	tl_time dur = b->a->store->dur[event];
-	return dur == TL_TIME_NONE ? 0 : dur;
-}
-
 static int enter(booking *b, uint32_t row, uint32_t group)
 {
 	result_row *r = &b->rows.v[row];
@@ -162,8 +156,8 @@ static int book_events(booking *b, uint32_t number)
 		if (row == NONE)
 			TL_TRY(extra_of_event(&row, b, group, e));
 		TL_TRY(enter(b, row, number));
-		b->rows.v[row].here += duration(b, e->row);
-		all += duration(b, e->row);
+		b->rows.v[row].here += tl__known_dur(b->a->store, e->row);
+		all += tl__known_dur(b->a->store, e->row);
 	}
 	share(b, group, all);
 	return 0;

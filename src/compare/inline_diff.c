@@ -11,12 +11,6 @@ typedef struct maker {
 	tl_buf buf;
 } maker;
 
-static tl_time duration(const tl_diff_rows *r, const tl_diff_gpu *g)
-{
-	tl_time dur = r->diff->tree[g->side]->store->dur[g->row];
-	return dur == TL_TIME_NONE ? 0 : dur;
-}
-
 /* The pool of trace2 goes with it. */
 static int keep_argument(tl_str *out, maker *m, tl_str id)
 {
@@ -33,7 +27,7 @@ static int keep_argument(tl_str *out, maker *m, tl_str id)
 
 static int keep_other(maker *m, tl_inline_group *group, const tl_diff_gpu *g)
 {
-	tl_inline_other other = {.op = g->op, .kernel = g->name, .time = duration(m->rows, g)};
+	tl_inline_other other = {.op = g->op, .kernel = g->name, .time = tl__diff_gpu_time(m->rows, g)};
 	for (size_t i = 0; i < 4; i++)
 		TL_TRY(keep_argument(&other.args[i], m, g->args[i]));
 	/* an ancestor mostly has one operation below it; where there are several, their events come in turns */
@@ -53,7 +47,7 @@ static int add_event(maker *m, tl_inline_group *group, const tl_diff_gpu *g)
 		return TL_VEC_PUSH(&m->out->events, ((tl_inline_event){g->row, g->op_row, g->op}));
 	}
 	group->n2++;
-	group->time2 += duration(m->rows, g);
+	group->time2 += tl__diff_gpu_time(m->rows, g);
 	return group->n && !group->apart ? 0 : keep_other(m, group, g);
 }
 
@@ -109,10 +103,8 @@ tl_inline_totals tl__inline_diff_totals(const tl_inline_diff *diff, const tl_sto
 		bool left_out = group->unlinked && !include_unlinked;
 		size_t *events = left_out ? out.left_out : out.events;
 		tl_time *time = left_out ? out.time_left_out : out.time;
-		for (size_t k = 0; k < group->n; k++) {
-			tl_time dur = store->dur[diff->events.v[group->first + k].row];
-			time[0] += dur == TL_TIME_NONE ? 0 : dur;
-		}
+		for (size_t k = 0; k < group->n; k++)
+			time[0] += tl__known_dur(store, diff->events.v[group->first + k].row);
 		events[0] += group->n;
 		events[1] += group->n2;
 		time[1] += group->time2;

@@ -7,14 +7,9 @@
 #include "compare/reports.h"
 #include "util/format.h"
 #include "util/map.h"
+#include "util/text.h"
 
 /* ---- what columns mean ---- */
-
-static bool ends_with(const char *text, const char *ending)
-{
-	size_t n = strlen(text), m = strlen(ending);
-	return n >= m && !strcmp(text + n - m, ending);
-}
 
 static bool begins_with(const char *text, const char *beginning)
 {
@@ -45,7 +40,7 @@ tl_cmp_statistic tl__cmp_statistic(const char *column)
 	};
 	for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
 		if ((rules[i].beginning && begins_with(column, rules[i].beginning)) ||
-		    (rules[i].ending && ends_with(column, rules[i].ending)))
+		    (rules[i].ending && tl__ends_with(column, rules[i].ending)))
 			return rules[i].statistic;
 	return TL_CMP_OTHER;
 }

@@ -132,17 +132,12 @@ static int add_unlinked(maker *m)
 
 /* ---- totals ---- */
 
-static tl_time duration(const tl_store *s, tl_row row)
-{
-	return s->dur[row] == TL_TIME_NONE ? 0 : s->dur[row];
-}
-
 static void count_gpu(tl_diff *d, int side, tl_diff_side_totals *out)
 {
 	const tl_tree *t = d->tree[side];
 	for (size_t i = 0; i < t->n_gpu; i++) {
 		tl_pos pos = t->pos_of_row[t->gpu[i]], op = tl__tree_cpu_op_above(t, pos);
-		tl_time dur = duration(t->store, t->gpu[i]);
+		tl_time dur = tl__known_dur(t->store, t->gpu[i]);
 		bool matched = op != TL_POS_NONE && d->partner[side][op] != TL_POS_NONE;
 		out->under_operation += op != TL_POS_NONE;
 		out->under_operation_time += op != TL_POS_NONE ? dur : 0;
@@ -152,7 +147,7 @@ static void count_gpu(tl_diff *d, int side, tl_diff_side_totals *out)
 		out->in_matched_time += matched ? dur : 0;
 	}
 	for (size_t i = 0; i < t->n_unlinked; i++)
-		out->unlinked_time += duration(t->store, t->unlinked[i]);
+		out->unlinked_time += tl__known_dur(t->store, t->unlinked[i]);
 	out->unlinked = t->n_unlinked;
 	out->gpu_events = t->n_gpu + t->n_unlinked;
 	out->gpu_time = out->under_operation_time + out->under_call_time + out->unlinked_time;

@@ -11,6 +11,7 @@
 #include "util/alloc.h"
 #include "util/buf.h"
 #include "util/format.h"
+#include "util/text.h"
 #include "util/utf8.h"
 
 /* Excel holds 32767 characters in a cell; other programs write more. */
@@ -81,19 +82,13 @@ static int resolve(char **out, const char *beside, const char *target, tl_error 
 	return code;
 }
 
-static bool ends_with(const char *text, const char *ending)
-{
-	size_t n = text ? strlen(text) : 0, m = strlen(ending);
-	return n >= m && !strcmp(text + n - m, ending);
-}
-
 /* _rels/.rels: where the workbook is */
 static int on_root_relation(void *user, const char *element, const char **attributes, tl_error *err)
 {
 	tl_xlsx_file *file = user;
 	const char *target = tl__xlsx_attribute(attributes, "Target");
 	if (file->workbook || !target || strcmp(element, "Relationship") != 0 ||
-	    !ends_with(tl__xlsx_attribute(attributes, "Type"), "/officeDocument"))
+	    !tl__ends_with(tl__xlsx_attribute(attributes, "Type"), "/officeDocument"))
 		return 0;
 	return resolve(&file->workbook, "", target, err);
 }
@@ -103,7 +98,7 @@ static int on_relation(void *user, const char *element, const char **attributes,
 	tl_xlsx_file *file = user;
 	const char *id = tl__xlsx_attribute(attributes, "Id"), *target = tl__xlsx_attribute(attributes, "Target");
 	if (!id || !target || strcmp(element, "Relationship") != 0 ||
-	    !ends_with(tl__xlsx_attribute(attributes, "Type"), "/worksheet"))
+	    !tl__ends_with(tl__xlsx_attribute(attributes, "Type"), "/worksheet"))
 		return 0;
 	for (size_t i = 0; i < file->sheets.n; i++) {
 		sheet *s = &file->sheets.v[i];

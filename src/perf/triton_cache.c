@@ -17,6 +17,7 @@
 #include "util/format.h"
 #include "util/map.h"
 #include "util/strings.h"
+#include "util/text.h"
 
 enum {
 	MAX_FILE = 64 << 20, /* bytes; larger files are no wrappers */
@@ -300,12 +301,6 @@ static int read_file(tl_triton_cache *c, const char *path)
 
 /* ---- the directory ---- */
 
-static bool ends_with(const char *text, const char *ending)
-{
-	size_t n = strlen(text), m = strlen(ending);
-	return n >= m && !strcmp(text + n - m, ending);
-}
-
 static int add_path(path_list *list, const char *path)
 {
 	char *copy = tl__strdup(path);
@@ -332,7 +327,7 @@ static int list_directory(const char *dir, path_list *files, path_list *dirs)
 			continue;
 		if (S_ISDIR(info.st_mode))
 			code = add_path(dirs, path);
-		else if (S_ISREG(info.st_mode) && ends_with(path, ".py"))
+		else if (S_ISREG(info.st_mode) && tl__ends_with(path, ".py"))
 			code = add_path(files, path);
 	}
 	if (opened)

@@ -5,18 +5,13 @@
 #include "io/source.h"
 #include "tracelens/report.h"
 #include "util/alloc.h"
+#include "util/text.h"
 
 enum { LOOK_AT = 256 * 1024 };
 
 static bool has(const char *text, size_t n, const char *word)
 {
 	return memmem(text, n, word, strlen(word)) != NULL;
-}
-
-static bool ends_with(const char *path, const char *ending)
-{
-	size_t n = strlen(path), m = strlen(ending);
-	return n >= m && !strcmp(path + n - m, ending);
 }
 
 /* a bracket and what may follow it; the length byte of a protobuf message can be a bracket, too */
@@ -45,7 +40,7 @@ static tl_format classify(const char *text, size_t n, const char *path)
 	/* both protobuf formats begin with field 1; an XSpace names its planes, a Perfetto trace has no such words */
 	if (n && text[0] == '\n') {
 		if (has(text, n, "/host:") || has(text, n, "/device:") || has(text, n, "Task Environment") ||
-		    ends_with(path, ".xplane.pb"))
+		    tl__ends_with(path, ".xplane.pb"))
 			return TL_FORMAT_XPLANE;
 		return TL_FORMAT_PERFETTO;
 	}

@@ -11,12 +11,7 @@
 #include "report/typed_sheet.h"
 #include "tracelens/compare.h"
 #include "util/buf.h"
-
-static bool ends_with(const char *text, const char *ending)
-{
-	size_t n = strlen(text), m = strlen(ending);
-	return n >= m && !strcmp(text + n - m, ending);
-}
+#include "util/text.h"
 
 /* Adds what was read; takes `sheet`. */
 static int finish_sheet(tl_report *report, tl_typed_sheet *sheet, int code, tl_error *err)
@@ -44,7 +39,7 @@ static int list_folder(name_list *out, const char *path, tl_error *err)
 	if (!folder)
 		return tl__fail_system(err, errno, "cannot open the folder");
 	for (struct dirent *entry; code == 0 && (entry = readdir(folder)) != NULL;) {
-		if (entry->d_name[0] == '.' || !ends_with(entry->d_name, ".csv"))
+		if (entry->d_name[0] == '.' || !tl__ends_with(entry->d_name, ".csv"))
 			continue;
 		char *name = tl__strdup(entry->d_name);
 		code = name ? TL_VEC_PUSH(out, name) : TL_ENOMEM;
@@ -73,7 +68,7 @@ static int read_csv(tl_report *report, const char *folder, const char *file, tl_
 {
 	tl_buf path = {0}, name = {0};
 	tl_typed_sheet *sheet = NULL;
-	tl__buf_printf(&path, "%s%s%s", folder, ends_with(folder, "/") ? "" : "/", file);
+	tl__buf_printf(&path, "%s%s%s", folder, tl__ends_with(folder, "/") ? "" : "/", file);
 	tl__buf_put(&name, file, strlen(file) - strlen(".csv"));
 	int code = tl__buf_text(&path) && tl__buf_text(&name) ? refuse_pipe(path.v, err) : tl__nomem(err);
 	if (code == 0)

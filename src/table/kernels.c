@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "table/internal.h"
+#include "util/format.h"
 #include "util/sort.h"
 #include "util/utf8.h"
 
@@ -303,13 +304,6 @@ static int short_name(tl_table *table, const tl_value *name, tl_value *out)
 	return 0;
 }
 
-/* Two decimals as NumPy rounds: scaled in double, half to even. Differs from tl__round on ties such as 4.285. */
-static double round_as_numpy(double value)
-{
-	double scaled = value * 100;
-	return isfinite(scaled) ? rint(scaled) / 100 : value;
-}
-
 static int short_record(tl_table *table, const tl_value *record, tl_value *out)
 {
 	const tl_value *stream = tl__value_get(record, "stream"), *mean = tl__value_get(record, "mean_duration_us");
@@ -322,7 +316,7 @@ static int short_record(tl_table *table, const tl_value *record, tl_value *out)
 	items[3] = stream ? *stream : TL_VALUE_NONE;
 	items[4] = KEY("mean_duration_us");
 	items[5] = !mean                       ? TL_VALUE_INT(0)
-		   : mean->kind == TL_V_DOUBLE ? TL_VALUE_DOUBLE(round_as_numpy(mean->d))
+		   : mean->kind == TL_V_DOUBLE ? TL_VALUE_DOUBLE(tl__round_as_numpy(mean->d))
 					       : *mean;
 	*out = (tl_value){.kind = TL_V_DICT, .n = 3, .items = items};
 	return 0;

@@ -42,11 +42,6 @@ static tl_int128 absolute(const tl_store *store, tl_row row)
 	return (tl_int128)store->base_us * TL_PS_PER_US + store->start[row];
 }
 
-static uint32_t source_of(const tl_store *store, tl_row row)
-{
-	return store->track[row] == UINT32_MAX ? 0 : store->tracks.v[store->track[row]].source;
-}
-
 /* What the other events say about when the trace starts. */
 static void look_around(zeros *z)
 {
@@ -115,7 +110,7 @@ static launched *entry_of(zeros *z, const tl_link_args *link, tl_row row)
 {
 	if (!link || link->correlation == TL_ID_NONE)
 		return NULL;
-	uint32_t source = source_of(z->store, row);
+	uint32_t source = tl__source_of(z->store, row);
 	size_t at = find(z, link->correlation, source);
 	launched *entry = at < z->launched.n ? &z->launched.v[at] : NULL;
 	return entry && entry->correlation == link->correlation && entry->source == source ? entry : NULL;
@@ -141,7 +136,7 @@ static int find_launches(zeros *z)
 		const tl_link_args *link = tl__kind_is_gpu(store->kind[row]) ? tl__link_args(store, row) : NULL;
 		if (!link || link->correlation == TL_ID_NONE)
 			continue;
-		launched entry = {.correlation = link->correlation, .source = source_of(store, row)};
+		launched entry = {.correlation = link->correlation, .source = tl__source_of(store, row)};
 		TL_TRY(TL_VEC_PUSH(&z->launched, entry));
 	}
 	if (!z->launched.n)

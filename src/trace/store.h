@@ -191,7 +191,8 @@ typedef struct tl_health {
 
 /** No findings. */
 void tl__health_clear(tl_health *health);
-/** Counts a finding. `offset` -1 and `row` TL_ROW_NONE when unknown; `detail` NULL or printf text kept of the first. */
+/** Counts a finding. `offset` -1, `row` TL_ROW_NONE, `time` TL_TIME_NONE when unknown; `detail` NULL or printf text
+ * kept of the first. */
 void tl__health_add(tl_health *health, tl_health_kind kind, int64_t offset, tl_row row, tl_time time,
 		    const char *detail);
 /** Whether a kind is a repair of the file (what --strict refuses) as opposed to a mere note about its content. */
@@ -281,6 +282,16 @@ static inline const tl_link_args *tl__link_args(const tl_store *s, tl_row row)
 static inline const tl_python_args *tl__python_args(const tl_store *s, tl_row row)
 {
 	return s->kind[row] == TL_KIND_PYTHON && s->side[row] != UINT32_MAX ? &s->python.v[s->side[row]] : NULL;
+}
+/** The document of the file that an event is of. */
+static inline uint32_t tl__source_of(const tl_store *s, tl_row row)
+{
+	return s->track[row] == UINT32_MAX ? 0 : s->tracks.v[s->track[row]].source;
+}
+/** Duration of an event for sums: 0 when it is unusable. */
+static inline tl_time tl__known_dur(const tl_store *s, tl_row row)
+{
+	return s->dur[row] == TL_TIME_NONE ? 0 : s->dur[row];
 }
 /** End of an event; TL_TIME_NONE when start or duration is unusable. */
 static inline tl_time tl__end(const tl_store *s, tl_row row)

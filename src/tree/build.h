@@ -50,8 +50,8 @@ typedef struct tl_build {
 /** End of an event; an event without usable duration is an instant. Never overflows. */
 static inline tl_time tl__span_end(const tl_store *s, tl_row row)
 {
-	tl_time end, dur = s->dur[row] == TL_TIME_NONE ? 0 : s->dur[row];
-	return __builtin_add_overflow(s->start[row], dur, &end) ? INT64_MAX : end;
+	tl_time end;
+	return __builtin_add_overflow(s->start[row], tl__known_dur(s, row), &end) ? INT64_MAX : end;
 }
 
 /** Start as a sort key: events without a usable one come last. */
@@ -64,11 +64,6 @@ static inline bool tl__starts_before(const tl_store *s, tl_row a, tl_row b)
 {
 	tl_time sa = tl__start_key(s, a), sb = tl__start_key(s, b);
 	return sa != sb ? sa < sb : a < b;
-}
-
-static inline uint32_t tl__source_of(const tl_store *s, tl_row row)
-{
-	return s->track[row] == UINT32_MAX ? 0 : s->tracks.v[s->track[row]].source;
 }
 
 static inline uint32_t tl__process_of(const tl_store *s, tl_row row)

@@ -301,7 +301,7 @@ static int new_event(tl_edit *e, tl_row *out, const char *name, tl_row like, tl_
 	s->flags[row] = s->flags[like] & (TL_EVENT_TS_FRACTION | TL_EVENT_DUR_FRACTION);
 	s->track[row] = s->track[like];
 	s->start[row] = s->start[like];
-	s->dur[row] = s->dur[like] == TL_TIME_NONE ? 0 : s->dur[like];
+	s->dur[row] = tl__known_dur(s, like);
 	s->side[row] = UINT32_MAX;
 	e->places.v[e->places.n++] = (tl_place){.parent = TL_OUTSIDE};
 	*out = row;

@@ -93,8 +93,7 @@ static void find_unlinked(const tl_edit *e, tl_tree *next)
 		if (!tl__kind_is_gpu(s->kind[row]) || e->places.v[row + 1].parent != TL_OUTSIDE)
 			continue;
 		next->unlinked[n++] = row;
-		if (s->dur[row] != TL_TIME_NONE)
-			next->unlinked_time += s->dur[row];
+		next->unlinked_time += tl__known_dur(s, row);
 	}
 }
 
@@ -109,8 +108,7 @@ static void find_ambiguous(const tl_edit *e, tl_tree *next)
 		if (next->pos_of_row[row] != TL_POS_NONE)
 			continue;
 		next->ambiguous[next->n_ambiguous++] = row;
-		if (e->store->dur[row] != TL_TIME_NONE)
-			next->ambiguous_time += e->store->dur[row];
+		next->ambiguous_time += tl__known_dur(e->store, row);
 	}
 }
 
@@ -127,8 +125,7 @@ static void correct_health(const tl_tree *old, tl_tree *next)
 		if (next->pos_of_row[row] == TL_POS_NONE || !entry->count)
 			continue;
 		entry->count--;
-		if (old->store->dur[row] != TL_TIME_NONE)
-			entry->time -= old->store->dur[row];
+		entry->time -= tl__known_dur(old->store, row);
 		if (!entry->count)
 			*entry = (tl_health_entry){.first_offset = -1, .first_row = TL_ROW_NONE};
 	}

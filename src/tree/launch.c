@@ -142,11 +142,6 @@ static bool flow_less(const void *ctx, uint32_t a, uint32_t b)
 	return ia != ib ? ia < ib : a < b;
 }
 
-static tl_time known(tl_time dur)
-{
-	return dur == TL_TIME_NONE ? 0 : dur;
-}
-
 /* -1, 0, 1: whether flow half `i` comes before, at or behind (source, id). */
 static int flow_compare(const tl_linker *l, size_t i, uint32_t source, tl_id id)
 {
@@ -274,7 +269,7 @@ static int link_gpu(tl_linker *l, tl_group *g, tl_row gpu)
 	case TL_LINK_DONE:
 		tl__link(l, gpu, launch);
 		if (g->seen[g->from] == SEEN_HALF_FLOW)
-			tl__health_add(&l->b->tree->health, TL_HEALTH_LINKED_WITHOUT_FLOW, -1, gpu, known(s->dur[gpu]),
+			tl__health_add(&l->b->tree->health, TL_HEALTH_LINKED_WITHOUT_FLOW, -1, gpu, s->dur[gpu],
 				       tl__name(s, gpu));
 		return 0;
 	case TL_LINK_AMBIGUOUS:
@@ -362,11 +357,11 @@ static int keep_unlinked(tl_linker *l)
 	const tl_store *s = l->b->store;
 	for (size_t i = 0; i < l->unmatched.n; i++) {
 		tl_row row = l->unmatched.v[i];
-		tl__health_add(&tree->health, TL_HEALTH_NO_LAUNCH, -1, row, known(s->dur[row]), tl__name(s, row));
+		tl__health_add(&tree->health, TL_HEALTH_NO_LAUNCH, -1, row, s->dur[row], tl__name(s, row));
 	}
 	for (size_t i = 0; i < l->ambiguous.n; i++) {
 		tl_row row = l->ambiguous.v[i];
-		tl__health_add(&tree->health, TL_HEALTH_AMBIGUOUS_RANKS, -1, row, known(s->dur[row]), tl__name(s, row));
+		tl__health_add(&tree->health, TL_HEALTH_AMBIGUOUS_RANKS, -1, row, s->dur[row], tl__name(s, row));
 	}
 	size_t n = l->unmatched.n + l->ambiguous.n;
 	tree->unlinked = tl__malloc((n + 1) * sizeof *tree->unlinked);
@@ -382,9 +377,9 @@ static int keep_unlinked(tl_linker *l)
 	tree->n_unlinked = n;
 	tree->n_ambiguous = l->ambiguous.n;
 	for (size_t i = 0; i < tree->n_ambiguous; i++)
-		tree->ambiguous_time += known(s->dur[tree->ambiguous[i]]);
+		tree->ambiguous_time += tl__known_dur(s, tree->ambiguous[i]);
 	for (size_t i = 0; i < n; i++)
-		tree->unlinked_time += known(s->dur[tree->unlinked[i]]);
+		tree->unlinked_time += tl__known_dur(s, tree->unlinked[i]);
 	TL_TRY(tl__sort(tree->ambiguous, tree->n_ambiguous, row_less, NULL));
 	return tl__sort(tree->unlinked, n, row_less, NULL);
 }
@@ -400,7 +395,7 @@ static void count_early_kernels(const tl_build *b)
 		tl_time early = s->start[row] == TL_TIME_NONE ? 0 : s->start[launch] - s->start[row];
 		if (early <= 0)
 			continue;
-		tl__health_add(health, TL_HEALTH_KERNEL_BEFORE_LAUNCH, -1, row, known(s->dur[row]), NULL);
+		tl__health_add(health, TL_HEALTH_KERNEL_BEFORE_LAUNCH, -1, row, s->dur[row], NULL);
 		worst = early > worst ? early : worst;
 	}
 	if (worst) {

@@ -121,8 +121,7 @@ static bool tail_less(const void *ctx, uint32_t a, uint32_t b)
 static void note(const tl_linker *l, tl_health_kind kind, tl_row gpu)
 {
 	const tl_store *s = l->b->store;
-	tl__health_add(&l->b->tree->health, kind, -1, gpu, s->dur[gpu] == TL_TIME_NONE ? 0 : s->dur[gpu],
-		       tl__name(s, gpu));
+	tl__health_add(&l->b->tree->health, kind, -1, gpu, s->dur[gpu], tl__name(s, gpu));
 }
 
 static int split_flows(const tl_linker *l, row_vec *heads, row_vec *tails)

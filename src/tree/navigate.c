@@ -8,11 +8,6 @@
 
 #include "tracelens/event.h"
 
-static tl_pos pos_of(const tl_tree *t, tl_row event)
-{
-	return event < t->store->n ? t->pos_of_row[event] : TL_POS_NONE;
-}
-
 const tl_trace *tl_tree_trace(const tl_tree *t)
 {
 	return t->trace;
@@ -30,7 +25,7 @@ bool tl_tree_has_python(const tl_tree *t)
 
 bool tl_tree_is_linked(const tl_tree *t, tl_row event)
 {
-	return pos_of(t, event) != TL_POS_NONE;
+	return tl__pos_of(t, event) != TL_POS_NONE;
 }
 
 const tl_row *tl_tree_nodes(const tl_tree *t, size_t *n)
@@ -41,7 +36,7 @@ const tl_row *tl_tree_nodes(const tl_tree *t, size_t *n)
 
 const tl_row *tl_tree_subtree(const tl_tree *t, tl_row event, size_t *n)
 {
-	tl_pos pos = pos_of(t, event);
+	tl_pos pos = tl__pos_of(t, event);
 	*n = pos == TL_POS_NONE ? 0 : t->end[pos] - pos;
 	return pos == TL_POS_NONE ? t->row : t->row + pos;
 }
@@ -111,7 +106,7 @@ bool tl_tree_is_module(const tl_tree *t, tl_row event)
 
 tl_row tl_tree_module_parent(const tl_tree *t, tl_row event)
 {
-	tl_pos pos = pos_of(t, event);
+	tl_pos pos = tl__pos_of(t, event);
 	while (pos != TL_POS_NONE) {
 		pos = t->parent[pos];
 		if (pos != TL_POS_NONE && tl__is_module(t->store, t->row[pos]))
@@ -122,7 +117,7 @@ tl_row tl_tree_module_parent(const tl_tree *t, tl_row event)
 
 size_t tl_tree_module_children(const tl_tree *t, tl_row event, tl_row *out, size_t room)
 {
-	tl_pos pos = pos_of(t, event);
+	tl_pos pos = tl__pos_of(t, event);
 	size_t n = 0;
 	if (pos == TL_POS_NONE)
 		return 0;

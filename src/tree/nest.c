@@ -122,8 +122,7 @@ static bool ends_with_track(const tl_nester *n, tl_row row)
 static void finding(const tl_nester *n, tl_health_kind kind, tl_row row)
 {
 	const tl_store *s = n->b->store;
-	tl__health_add(&n->b->tree->health, kind, -1, row, s->dur[row] == TL_TIME_NONE ? 0 : s->dur[row],
-		       tl__name(s, row));
+	tl__health_add(&n->b->tree->health, kind, -1, row, s->dur[row], tl__name(s, row));
 }
 
 /* Takes the top off; `at` is the local position that follows its subtree. */

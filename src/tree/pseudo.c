@@ -259,6 +259,13 @@ int tl__pseudo_dress(tl_pseudo *p, tl_row made, tl_row donor, tl_row sequence)
 	return tl_edit_set_arg(p->edit, made, "Pseudo op", "true", NULL);
 }
 
+int tl__pseudo_set_number(tl_pseudo *p, tl_row made, const char *key, int64_t value)
+{
+	char text[32];
+	snprintf(text, sizeof text, "%lld", (long long)value);
+	return tl_edit_set_arg(p->edit, made, key, text, NULL);
+}
+
 /* ---- names of numbered operations ---- */
 
 /* The category of the first event of a name decides for all of that name. */

@@ -81,6 +81,8 @@ void tl__pseudo_skip(tl_pseudo *p, tl_pos pos, const char *format, ...) __attrib
 int tl__pseudo_done(tl_pseudo *p, tl_pos pos, int code, const tl_error *err, bool *made);
 /** Gives a new operation the arguments of `donor`, whose UID is its sequence number when it has none of its own. */
 int tl__pseudo_dress(tl_pseudo *p, tl_row made, tl_row donor, tl_row sequence);
+/** An integer among the arguments of a new operation. 0, TL_ENOMEM. */
+int tl__pseudo_set_number(tl_pseudo *p, tl_row made, const char *key, int64_t value);
 
 /* Each changes p->edit; 0 or TL_ENOMEM. */
 int tl__pseudo_moe_aiter(tl_pseudo *p);

@@ -129,13 +129,6 @@ static bool head_shape(const tl_pseudo *p, const tl_numbers *shapes, tl_pos pos,
 	return false;
 }
 
-static int set_number(tl_pseudo *p, tl_row row, const char *key, int64_t value)
-{
-	char text[32];
-	snprintf(text, sizeof text, "%lld", (long long)value);
-	return tl_edit_set_arg(p->edit, row, key, text, NULL);
-}
-
 static int set_text(tl_pseudo *p, tl_row row, const char *key, const char *value)
 {
 	tl_buf json = {0};
@@ -151,13 +144,14 @@ static int dress_call(tl_pseudo *p, const v4 *v, tl_row made, tl_pos attention, 
 {
 	unsigned heads, size;
 	TL_TRY(set_text(p, made, "v4_mode", mode));
-	TL_TRY(set_number(p, made, "v4_call_index", (int64_t)call));
+	TL_TRY(tl__pseudo_set_number(p, made, "v4_call_index", (int64_t)call));
 	TL_TRY(set_text(p, made, "v4_model_name", p->options->model));
-	TL_TRY(set_number(p, made, "v4_tp", p->options->tensor_parallel > 0 ? p->options->tensor_parallel : 1));
+	TL_TRY(tl__pseudo_set_number(p, made, "v4_tp",
+				     p->options->tensor_parallel > 0 ? p->options->tensor_parallel : 1));
 	if (!head_shape(p, &v->shapes, attention, &heads, &size))
 		return 0;
-	TL_TRY(set_number(p, made, "v4_H_Q", heads));
-	return set_number(p, made, "v4_d_h", size);
+	TL_TRY(tl__pseudo_set_number(p, made, "v4_H_Q", heads));
+	return tl__pseudo_set_number(p, made, "v4_d_h", size);
 }
 
 static int make_calls(tl_pseudo *p, const v4 *v)

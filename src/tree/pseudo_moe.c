@@ -13,13 +13,6 @@ enum { DEFAULT_TOPK_TRITON = 4, DEFAULT_TOPK_GPTQ = 8 };
 /* The operation that chooses the experts is looked for so many levels below a layer. */
 enum { TOPK_LEVELS = 4 };
 
-static int set_int(tl_pseudo *p, tl_row row, const char *key, int64_t value)
-{
-	char text[32];
-	snprintf(text, sizeof text, "%lld", (long long)value);
-	return tl_edit_set_arg(p->edit, row, key, text, NULL);
-}
-
 /* An operation around GPU events of one launch of a layer. */
 static int isolate(tl_pseudo *p, tl_row *out, tl_pos layer, const char *name, const tl_row *gpu, size_t n, bool *made)
 {
@@ -96,9 +89,9 @@ static int dress_gemm(tl_pseudo *p, const layer *l, tl_row made, uint32_t index,
 	if (l->gated_by_kernel)
 		gated = tl__pseudo_is(p, kernel, TL_PN_GLU);
 	TL_TRY(tl_edit_set_arg(p->edit, made, "MoE GEMM type", index ? "\"down\"" : "\"up\"", NULL));
-	TL_TRY(set_int(p, made, "MoE GEMM index", index));
+	TL_TRY(tl__pseudo_set_number(p, made, "MoE GEMM index", index));
 	TL_TRY(tl_edit_set_arg(p->edit, made, "MoE GEMM gated", gated ? "true" : "false", NULL));
-	TL_TRY(set_int(p, made, "MoE topk", l->topk));
+	TL_TRY(tl__pseudo_set_number(p, made, "MoE topk", l->topk));
 	snprintf(text, sizeof text, "[%s%s]", l->topk_guessed ? "\"topk\"" : "",
 		 l->topk_guessed || !*l->estimated_more ? l->estimated_more : l->estimated_more + 1);
 	return strcmp(text, "[]") != 0 ? tl_edit_set_arg(p->edit, made, "estimated", text, NULL) : 0;

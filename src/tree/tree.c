@@ -113,11 +113,6 @@ void tl_tree_free(tl_tree *t)
 	tl__free(t);
 }
 
-static tl_pos pos_of(const tl_tree *t, tl_row event)
-{
-	return event < t->store->n ? t->pos_of_row[event] : TL_POS_NONE;
-}
-
 size_t tl_tree_count(const tl_tree *t)
 {
 	return t->n;
@@ -125,14 +120,14 @@ size_t tl_tree_count(const tl_tree *t)
 
 tl_row tl_tree_parent(const tl_tree *t, tl_row event)
 {
-	tl_pos pos = pos_of(t, event);
+	tl_pos pos = tl__pos_of(t, event);
 	tl_pos parent = pos == TL_POS_NONE ? TL_POS_NONE : t->parent[pos];
 	return parent == TL_POS_NONE ? TL_ROW_NONE : t->row[parent];
 }
 
 size_t tl_tree_children(const tl_tree *t, tl_row event, tl_row *out, size_t room)
 {
-	tl_pos pos = pos_of(t, event);
+	tl_pos pos = tl__pos_of(t, event);
 	size_t n = 0;
 	if (pos == TL_POS_NONE)
 		return 0;
@@ -144,7 +139,7 @@ size_t tl_tree_children(const tl_tree *t, tl_row event, tl_row *out, size_t room
 
 const tl_row *tl_tree_gpu_events(const tl_tree *t, tl_row event, size_t *n)
 {
-	tl_pos pos = pos_of(t, event);
+	tl_pos pos = tl__pos_of(t, event);
 	*n = 0;
 	if (pos == TL_POS_NONE)
 		return t->gpu;

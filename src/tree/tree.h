@@ -61,6 +61,11 @@ static inline bool tl__tree_is_linked(const tl_tree *t, tl_row row)
 {
 	return t->pos_of_row[row] != TL_POS_NONE;
 }
+/** Position of an event, TL_POS_NONE when it is not in the tree or is no event at all. */
+static inline tl_pos tl__pos_of(const tl_tree *t, tl_row event)
+{
+	return event < t->store->n ? t->pos_of_row[event] : TL_POS_NONE;
+}
 /** Whether any GPU event lies below (or is) the node: the complement of "non-GPU path". */
 static inline uint32_t tl__tree_gpu_count(const tl_tree *t, tl_pos pos)
 {

@@ -293,6 +293,12 @@ double tl__round(double value, int digits)
 	return strtod(text, NULL);
 }
 
+double tl__round_as_numpy(double value)
+{
+	double hundreds = value * 100;
+	return isfinite(hundreds) ? rint(hundreds) / 100 : value;
+}
+
 bool tl__parse_int(const char *text, size_t n, int64_t *out)
 {
 	size_t i = 0;

@@ -28,6 +28,9 @@ size_t tl__format_us(char *out, int64_t ps, bool keep_fraction);
 /** Python's round(value, digits): half to even on the exact binary value. */
 double tl__round(double value, int digits);
 
+/** Two decimals as NumPy's round: scaled in double, half to even. Differs from tl__round on ties such as 4.285. */
+double tl__round_as_numpy(double value);
+
 /** Reads a whole text as a decimal integer (optional sign, blanks around it allowed). */
 bool tl__parse_int(const char *text, size_t n, int64_t *out);
 
