@@ -216,6 +216,18 @@ static void rounding_is_half_even_on_the_binary_value(void **state)
 	assert_true(isinf(tl__round((double)INFINITY, 2)));
 }
 
+/* Expected: NumPy's round, which differs from Python's where scaling by 100 meets a half. */
+static void rounding_as_numpy_is_half_even_on_the_scaled_value(void **state)
+{
+	(void)state;
+	assert_true(tl__round_as_numpy(2.675) == 2.68);
+	assert_true(tl__round_as_numpy(-2.675) == -2.68);
+	assert_true(tl__round_as_numpy(4.285) == 4.28 && tl__round(4.285, 2) == 4.29);
+	assert_true(tl__round_as_numpy(0.125) == 0.12);
+	assert_true(tl__round_as_numpy(1e307) == 1e307); /* scaled it would be infinite */
+	assert_true(isnan(tl__round_as_numpy((double)NAN)));
+}
+
 static bool reads_int(const char *text, int64_t *out)
 {
 	return tl__parse_int(text, strlen(text), out);
@@ -299,6 +311,7 @@ int main(void)
 		cmocka_unit_test(doubles_are_shortest_and_read_back),
 		cmocka_unit_test(microseconds),
 		cmocka_unit_test(rounding_is_half_even_on_the_binary_value),
+		cmocka_unit_test(rounding_as_numpy_is_half_even_on_the_scaled_value),
 		cmocka_unit_test(reading_integers),
 		cmocka_unit_test(reading_doubles),
 		cmocka_unit_test(locale_does_not_matter),
