@@ -6,6 +6,7 @@
 #include "analysis/aggregate.h"
 #include "analysis/analyzer.h"
 #include "analysis/columns.h"
+#include "analysis/metrics.h"
 
 static const char *const field_names[TL_COLL_FIELDS] = {
 	[TL_COLL_GROUP_NAME] = "Process Group Name",
@@ -195,7 +196,7 @@ static int add_size(tl_table *table, const char *name, const collective_list *li
 	for (size_t i = 0; i < list->n; i++) {
 		int bytes = element_bytes(list->v[i].field[TL_COLL_DTYPE]);
 		if (bytes > 0)
-			column->f64[i] = number(list->v[i].field[elements]) * bytes / 1048576;
+			column->f64[i] = number(list->v[i].field[elements]) * bytes / TL_BYTES_PER_MB;
 	}
 	return 0;
 }

@@ -41,7 +41,7 @@ static void derive(const tl_analyzer *a, tl_metrics *m, const tl_perf_cost *flop
 	double f = flops->known ? flops->value : (double)NAN, b = bytes->known ? bytes->value : (double)NAN;
 	m->gflops = f / 1e9;
 	m->tflops = over_time(f, 1e12, m->time);
-	m->megabytes = b / 1048576;
+	m->megabytes = b / TL_BYTES_PER_MB;
 	m->intensity = b > 0 ? f / b : (double)NAN;
 	m->terabytes = over_time(b, 1e12, m->time);
 	add_roofline(a, m, f, b);

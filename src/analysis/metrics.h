@@ -7,6 +7,9 @@
 #include "analysis/perf_cache.h"
 
 /** Rates follow from exact kernel time; NaN is an empty cell. */
+/** Bytes of what sheets call MB: a MiB, as in the reference. */
+#define TL_BYTES_PER_MB 1048576
+
 typedef struct tl_metrics {
 	uint8_t status;       /* tl_perf_status; not OK: only `time` is set */
 	bool has_roofline;    /* the three cells below exist */

@@ -43,12 +43,14 @@ static size_t count(const cli_option *options)
 	return n;
 }
 
-/* edit distance of short words; 65 for longer ones */
+enum { LONGEST_WORD = 64 };
+
+/* The edit distance of two words; more than any there is when one of them is longer than LONGEST_WORD. */
 static size_t distance(const char *a, const char *b)
 {
-	size_t na = strlen(a), nb = strlen(b), row[65];
-	if (na > 64 || nb > 64)
-		return 65;
+	size_t na = strlen(a), nb = strlen(b), row[LONGEST_WORD + 1];
+	if (na > LONGEST_WORD || nb > LONGEST_WORD)
+		return LONGEST_WORD + 1;
 	for (size_t j = 0; j <= nb; j++)
 		row[j] = j;
 	for (size_t i = 1; i <= na; i++) {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "compare/reports.h"
+#include "util/text.h"
 
 #define MICRO "\xc2\xb5s"
 
@@ -410,14 +411,13 @@ static int compare_ops_all(work *w)
 static bool is_family(const tl_table *table)
 {
 	const char *name = tl_table_name(table);
-	size_t n = strlen(name);
 	if (!tl__table_column(table, "name") || !tl__table_column(table, "Kernel Time (" MICRO ")_sum"))
 		return false;
 	for (size_t i = 0; i < N_OP_SHEETS; i++)
 		if (!strcmp(name, op_sheets[i]))
 			return false;
 	/* the rows of another sheet once more, by what ran at the same time */
-	return n < 11 || strcmp(name + n - 11, "_kl_overlap") != 0;
+	return !tl__ends_with(name, "_kl_overlap");
 }
 
 typedef TL_VEC(const char *) name_list;

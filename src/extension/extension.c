@@ -7,6 +7,9 @@
 
 #include "extension/extension.h"
 
+/* Limits of a caller who sets none. */
+enum { DEFAULT_INSTRUCTIONS = 10000000, DEFAULT_MEMORY = 128 << 20 };
+
 /* ---- reading ---- */
 
 typedef struct source {
@@ -75,9 +78,9 @@ int tl_extension_open_memory(tl_extension **out, const char *text, size_t size, 
 	if (options)
 		x->options = *options;
 	if (!x->options.max_instructions)
-		x->options.max_instructions = 10000000;
+		x->options.max_instructions = DEFAULT_INSTRUCTIONS;
 	if (!x->options.max_memory)
-		x->options.max_memory = (size_t)128 << 20;
+		x->options.max_memory = DEFAULT_MEMORY;
 	x->hook = (tl_hook){.tree = tl__extension_tree, .analyzer = tl__extension_analyzer, .user = x};
 	x->nodes = LUA_NOREF;
 	x->label = tl__strdup(label);

@@ -95,10 +95,13 @@ static void push_time(lua_State *L, tl_time time)
 		lua_pushnumber(L, (double)time / 1e6);
 }
 
+/* Scratch memory that is worth keeping for the next call. */
+enum { KEPT_SCRATCH = 1 << 20 };
+
 /* What was parsed is in Lua, or in the tree. */
 static void empty_scratch(tl_extension *x)
 {
-	if (x->arena.total > (1U << 20))
+	if (x->arena.total > KEPT_SCRATCH)
 		tl__arena_free(&x->arena);
 }
 
@@ -289,7 +292,7 @@ static void set_arg(lua_State *L, tl_row row, const char *key, int index, bool l
 	tl__sandbox_charge(L, x->text.n / 8);
 	done(L, tl_edit_set_arg(e, row, key, json, &err), &err);
 	empty_scratch(x);
-	if (x->text.cap > (1U << 20))
+	if (x->text.cap > KEPT_SCRATCH)
 		tl__buf_free(&x->text);
 }
 

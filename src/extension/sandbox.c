@@ -14,6 +14,11 @@
 #include "extension/extension.h"
 
 enum { COUNT = 1000, BYTES_AN_INSTRUCTION = 64 };
+/*
+ * The clock allows LEAST_SECONDS and a second for so many instructions, which is slower than any machine that this runs
+ * on, sanitizers included; MOST_SECONDS keeps the sum in range.
+ */
+enum { LEAST_SECONDS = 30, SLOWEST_PER_SECOND = 5000000, MOST_SECONDS = 1000000 };
 
 /* ---- memory ---- */
 
@@ -191,9 +196,8 @@ int tl__sandbox_run(tl_extension *x, lua_CFunction body, void *data, uint64_t in
 	x->over_limit = false;
 	x->stopped = TL_STOP_NONE;
 	x->line = 0;
-	/* five million a second is slower than any machine that this runs on, sanitizers included */
-	uint64_t seconds = 30 + instructions / 5000000;
-	x->deadline_ms = now_ms() + (int64_t)(seconds < 1000000 ? seconds : 1000000) * 1000;
+	uint64_t seconds = LEAST_SECONDS + instructions / SLOWEST_PER_SECOND;
+	x->deadline_ms = now_ms() + (int64_t)(seconds < MOST_SECONDS ? seconds : MOST_SECONDS) * 1000;
 	lua_settop(L, 0);
 	lua_sethook(L, on_count, LUA_MASKCOUNT, COUNT);
 	lua_pushcfunction(L, body);

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "io/xlsx_writer.h"
 #include "util/format.h"
 #include "util/map.h"
 
@@ -62,8 +63,8 @@ static int take_name(tl_typed_sheet *s, size_t column, const char *text, size_t 
 {
 	if (s->rows)
 		return tl__fail(err, TL_EFORMAT, "sheet '%.100s' names columns below its first row", s->name);
-	if (column >= 16384)
-		return tl__fail(err, TL_ELIMIT, "sheet '%.100s' has over 16384 columns", s->name);
+	if (column >= TL_XLSX_MAX_COLUMNS)
+		return tl__fail(err, TL_ELIMIT, "sheet '%.100s' has over %d columns", s->name, TL_XLSX_MAX_COLUMNS);
 	if (n && memchr(text, '\0', n)) /* names of columns are C strings: what follows would be lost */
 		return tl__fail(err, TL_EFORMAT, "sheet '%.100s': the name of column %zu is no text (is this UTF-16?)",
 				s->name, column + 1);
