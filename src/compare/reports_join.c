@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "compare/reports.h"
+#include "util/format.h"
 #include "util/map.h"
 
 /* One report's part. */
@@ -207,16 +208,24 @@ static int metric_column(const tl_column **out, const join *j, size_t r, const c
 	const tl_column *column = *out = s->table ? tl__table_column(rows_of(s), metric) : NULL;
 	if (!column || column->storage == TL_COL_INT64 || column->storage == TL_COL_DOUBLE)
 		return 0;
-	size_t row = 0;
-	while (row < rows_of(s)->rows && tl__column_is_null(column, row))
-		row++;
-	*out = NULL;
-	if (row == rows_of(s)->rows)
-		return 0; /* nothing at all has no type */
+	/* Among numbers in a column of texts it is the text that is wrong. */
+	const tl_table *rows = rows_of(s);
+	size_t c = (size_t)(column - rows->columns.v);
 	char text[64];
-	int code = tl__fail(
-		j->err, TL_EFORMAT, "sheet '%s', column '%s': '%s' is not a number", tl_table_name(s->table), metric,
-		(tl_table_text(rows_of(s), (size_t)(column - rows_of(s)->columns.v), row, text, sizeof text), text));
+	double value;
+	bool any = false, number = true;
+	for (size_t row = 0; row < rows->rows && number; row++) {
+		if (tl__column_is_null(column, row))
+			continue;
+		tl_table_text(rows, c, row, text, sizeof text);
+		number = tl__parse_double(text, strlen(text), &value);
+		any = true;
+	}
+	*out = NULL;
+	if (!any)
+		return 0; /* nothing at all has no type */
+	int code = tl__fail(j->err, TL_EFORMAT, "sheet '%s', column '%s': '%s' is not a number",
+			    tl_table_name(s->table), metric, text);
 	tl__error_where(j->err, j->reports[r].path, -1);
 	return code;
 }

@@ -43,12 +43,46 @@ static const source *choose(const tl_table **tables, const tl_cmp_report *report
 	return NULL;
 }
 
-/* Time of the row in a report, ms; one that does not have it spends no time there. */
-static double time_of(const tl_table *joined, const char *column, size_t row, double to_ms)
+/* The columns of one report in the joined table. */
+typedef struct report_columns {
+	const tl_table *joined;
+	const tl_column *metric; /* NULL: it has none */
+	TL_VEC(const tl_column *) all;
+} report_columns;
+
+static int find_columns(report_columns *out, const tl_table *joined, const tl_table *table, const char *tag,
+			const source *s)
 {
-	const tl_column *c = tl__table_column(joined, column);
-	double value = c ? tl_table_double(joined, (size_t)(c - joined->columns.v), row) : NAN;
-	return isnan(value) ? 0 : value * to_ms;
+	tl_buf name = {0};
+	int code = 0;
+	out->joined = joined;
+	for (size_t i = 0; i < tl_table_columns(table) && code == 0; i++) {
+		tl__buf_clear(&name);
+		tl__buf_printf(&name, "%s::%s", tag, tl_table_column_name(table, i));
+		const char *text = tl__buf_text(&name);
+		const tl_column *column = text ? tl__table_column(joined, text) : NULL;
+		if (!text)
+			code = TL_ENOMEM;
+		else if (column)
+			code = TL_VEC_PUSH(&out->all, column);
+		if (column && !strcmp(tl_table_column_name(table, i), s->metric))
+			out->metric = column;
+	}
+	tl__buf_free(&name);
+	return code;
+}
+
+/* Time of the row in the report, ms: none when the report lacks the row, NAN when it has the row, but not its time. */
+static double time_of(const report_columns *r, size_t row, double to_ms)
+{
+	const tl_column *first = r->joined->columns.v;
+	double value = r->metric ? tl_table_double(r->joined, (size_t)(r->metric - first), row) : NAN;
+	if (!isnan(value))
+		return value * to_ms;
+	for (size_t i = 0; i < r->all.n; i++)
+		if (!tl__column_is_null(r->all.v[i], row))
+			return NAN;
+	return 0;
 }
 
 typedef struct change {
@@ -83,28 +117,34 @@ static int keep(change_list *list, size_t start, change c, int sign)
 	return 0;
 }
 
-static int find_changes(change_list *out, const tl_table *joined, const source *s, const tl_cmp_report *reports,
-			size_t n)
+/* The largest changes from the first of two reports to the second, `variant`, for the worse and then for the better. */
+static int compare_times(change_list *out, const report_columns pair[2], uint32_t variant, double to_ms)
 {
-	tl_buf base = {0}, other = {0};
-	int code = 0;
-	tl__buf_printf(&base, "%s::%s", reports[0].tag, s->metric);
-	for (uint32_t variant = 1; variant < n && code == 0; variant++) {
-		tl__buf_clear(&other);
-		tl__buf_printf(&other, "%s::%s", reports[variant].tag, s->metric);
-		if (!tl__buf_text(&base) || !tl__buf_text(&other))
-			code = TL_ENOMEM;
-		for (int sign = 1; sign >= -1 && code == 0; sign -= 2) {
-			size_t start = out->n;
-			for (uint32_t row = 0; row < joined->rows && code == 0; row++)
-				code = keep(out, start,
-					    (change){row, variant, time_of(joined, base.v, row, s->to_ms),
-						     time_of(joined, other.v, row, s->to_ms)},
-					    sign);
-		}
+	for (int sign = 1; sign >= -1; sign -= 2) {
+		size_t start = out->n;
+		for (uint32_t row = 0; row < pair[0].joined->rows; row++)
+			TL_TRY(keep(
+				out, start,
+				(change){row, variant, time_of(&pair[0], row, to_ms), time_of(&pair[1], row, to_ms)},
+				sign));
 	}
-	tl__buf_free(&base);
-	tl__buf_free(&other);
+	return 0;
+}
+
+static int find_changes(change_list *out, const tl_table *joined, const source *s, const tl_cmp_report *reports,
+			const tl_table **tables, size_t n)
+{
+	report_columns pair[2] = {{0}, {0}};
+	int code = find_columns(&pair[0], joined, tables[0], reports[0].tag, s);
+	for (uint32_t variant = 1; variant < n && code == 0; variant++) {
+		pair[1].metric = NULL;
+		pair[1].all.n = 0;
+		code = find_columns(&pair[1], joined, tables[variant], reports[variant].tag, s);
+		if (code == 0)
+			code = compare_times(out, pair, variant, s->to_ms);
+	}
+	TL_VEC_FREE(&pair[0].all);
+	TL_VEC_FREE(&pair[1].all);
 	return code;
 }
 
@@ -152,7 +192,7 @@ int tl__cmp_largest(tl_cmp_result *result, const tl_cmp_report *reports, size_t 
 	if (s) {
 		const tl_cmp_plan plan = {.name = s->sheet, .keys = &s->key, .n_keys = 1};
 		code = tl__cmp_join(&joined, &columns, &n_columns, &plan, reports, tables, n, err);
-		if (code == 0 && find_changes(&changes, joined, s, reports, n) < 0)
+		if (code == 0 && find_changes(&changes, joined, s, reports, tables, n) < 0)
 			code = tl__nomem(err);
 	}
 	if (code == 0 && s && make_table(&result->largest, &changes, joined, s, reports) < 0)

@@ -378,8 +378,9 @@ static int give_shared(cell_state *s, const char *number, tl_error *err)
 
 static int end_cell(cell_state *s, tl_error *err)
 {
+	bool text_result = !strcmp(s->type, "str"); /* which may be empty */
 	s->in_cell = false;
-	if (!s->has_value)
+	if (!s->has_value || (s->formula && !s->text.n && !text_result))
 		return s->formula ? fail_cell(s, err,
 					      "a formula whose value is not stored (save the file in a "
 					      "spreadsheet program first)")

@@ -299,6 +299,13 @@ static void a_metric_that_is_text(void **state)
 	expect_error((const tl_report *[]){a, b}, 2, "gpu_timeline", TL_EFORMAT,
 		     "sheet 'gpu_timeline', column 'time ms': 'soon' is not a number");
 	tl_report_free(b);
+	/* among numbers, the text */
+	b = tl__report_new();
+	t = add_sheet(b, "gpu_timeline", 3);
+	add_column(t, "type", (const char *[]){"x", "y", "z"});
+	add_column(t, "time ms", (const char *[]){"1.5", "later", "soon"});
+	expect_error((const tl_report *[]){a, b}, 2, "gpu_timeline", TL_EFORMAT, "'later' is not a number");
+	tl_report_free(b);
 	b = tl__report_new();
 	add_doubles(add_sheet(b, "gpu_timeline", 1), "time ms", "ms", (double[]){1});
 	expect_error((const tl_report *[]){a, b}, 2, "gpu_timeline", TL_EFORMAT,
@@ -333,6 +340,30 @@ static void the_largest_differences(void **state)
 			expect_near(tl_table_double(t, 5, i), rows[i].pct);
 	}
 	tl_comparison_free(x);
+	tl_report_free(a);
+	tl_report_free(b);
+}
+
+/* A row that is there without its time is none that took no time: it is not listed. */
+static void a_time_that_is_missing(void **state)
+{
+	(void)state;
+	tl_report *a = kernels(3, (const char *[]){"known", "unknown", "gone"}, (double[]){1000, 9000, 500},
+			       (int64_t[]){1, 1, 1});
+	tl_report *b = kernels(2, (const char *[]){"known", "unknown"}, (double[]){3000, NAN}, (int64_t[]){1, 1});
+	for (int turned = 0; turned < 2; turned++) {
+		const tl_report *reports[] = {turned ? b : a, turned ? a : b};
+		tl_comparison *x = compare(reports, (const char *[]){"a", "b"}, 2, NULL);
+		const tl_table *t = tl_comparison_largest(x);
+		assert_int_equal(tl_table_rows(t), 2);
+		for (size_t i = 0; i < 2; i++) {
+			char name[32];
+			tl_table_text(t, 1, i, name, sizeof name);
+			assert_string_equal(name, (i == 0) != turned ? "known" : "gone");
+			expect_near(tl_table_double(t, 4, i), ((i == 0) != turned ? 2 : -0.5) * (turned ? -1 : 1));
+		}
+		tl_comparison_free(x);
+	}
 	tl_report_free(a);
 	tl_report_free(b);
 }
@@ -433,6 +464,7 @@ int main(void)
 		cmocka_unit_test(what_is_missing),
 		cmocka_unit_test(a_metric_that_is_text),
 		cmocka_unit_test(the_largest_differences),
+		cmocka_unit_test(a_time_that_is_missing),
 		cmocka_unit_test(reports_read_back),
 		cmocka_unit_test(lack_of_memory),
 	};
