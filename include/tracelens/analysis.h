@@ -49,7 +49,7 @@ typedef struct tl_analyzer_options {
 	size_t n_annotated;
 } tl_analyzer_options;
 
-/** @param tree must outlive the analyser. TL_EINVAL, TL_ENOMEM. */
+/** @param tree must outlive the analyser. TL_EINVAL (no tree), TL_EIO (no such inductor_cache_dir), TL_ENOMEM. */
 TL_API int tl_analyzer_new(tl_analyzer **out, const tl_tree *tree, const tl_analyzer_options *options, tl_error *err);
 TL_API void tl_analyzer_free(tl_analyzer *analyzer);
 /** The tree that was passed. */

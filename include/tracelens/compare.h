@@ -170,8 +170,8 @@ typedef struct tl_compare_options {
  * @param[out] out freed with tl_comparison_free
  * @return 0; TL_EINVAL (fewer than two reports, tags that are not one per report or not unique, an unknown group);
  *         TL_ENOTFOUND (a group was asked for that a report does not have; the message says how it comes to have it);
- *         TL_EEMPTY (nothing to compare, or a trace without GPU work); TL_EFORMAT (a file is broken, or a metric is no
- * number); TL_EIO, TL_ELIMIT, TL_ENOMEM, TL_ECANCELLED
+ *         TL_EEMPTY (nothing to compare, or a trace without GPU work); TL_EUNSUPPORTED (a trace that is not PyTorch's);
+ * TL_EFORMAT (a file is broken, or a metric is no number); TL_EIO, TL_ELIMIT, TL_ENOMEM, TL_ECANCELLED
  */
 TL_API int tl_compare_reports(tl_comparison **out, const char *const *paths, size_t n,
 			      const tl_compare_options *options, tl_error *err);
@@ -213,6 +213,7 @@ TL_API int tl_comparison_write(const tl_comparison *comparison, const char *xlsx
  * Reads a finished report: a workbook or a folder of CSV sheets, of this program or the Python tool. Columns have the
  * types that their cells show (docs/comparing.md).
  * @param[out] out freed with tl_report_free
+ * @return 0, TL_EIO, TL_EFORMAT (no report, or a damaged one), TL_EINVAL (no path), TL_ELIMIT, TL_ENOMEM
  */
 TL_API int tl_report_read(tl_report **out, const char *path, tl_error *err);
 

@@ -69,7 +69,8 @@ TL_API tl_report_options tl_report_options_default(void);
  * trace afterwards. A trace without GPU events yields a report of what there is (at least
  * gpu_timeline and trace_health); tl_report_is_empty says so.
  * @param[out] out freed with tl_report_free
- * @return 0, TL_EINVAL (options that make no sense), TL_ECALLBACK (a hook), TL_ENOMEM; of the trace to compare with,
+ * @return 0, TL_EINVAL (no trace, options that make no sense), TL_EIO (no such inductor_cache_dir), TL_ECALLBACK (a
+ * hook), TL_ENOMEM; of the trace to compare with,
  * and naming its file, the codes of tl_trace_open, TL_EFORMAT also when it is cut off, TL_EEMPTY (no GPU work)
  */
 TL_API int tl_report_pytorch(tl_report **out, const tl_trace *trace, const tl_report_options *options, tl_error *err);
@@ -164,7 +165,10 @@ typedef enum tl_format {
 	TL_FORMAT_PERFETTO, /**< Perfetto protobuf, pftrace */
 	TL_FORMAT_ROCPD     /**< rocprofv3 SQLite database */
 } tl_format;
-/** What a file is, by the beginning of its (unpacked) content; not for "-", which can be read only once. TL_EIO. */
+/**
+ * What a file is, by the beginning of its (unpacked) content; not for "-", which can be read only once. TL_EIO,
+ * TL_EFORMAT (a zip that does not hold one file), TL_EINVAL (no path), TL_ENOMEM.
+ */
 TL_API int tl_format_detect(tl_format *out, const char *path, tl_error *err);
 
 /** How the terminal summary looks. */
@@ -175,7 +179,7 @@ typedef struct tl_report_style {
 } tl_report_style;
 /**
  * A short summary for people: timeline, top categories, top operations, health. `*out` is allocated
- * with malloc; the caller frees it with free().
+ * with malloc; the caller frees it with free(). TL_ENOMEM.
  */
 TL_API int tl_report_summary(const tl_report *report, const tl_report_heading *heading, const tl_report_style *style,
 			     char **out, tl_error *err);

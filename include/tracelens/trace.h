@@ -41,7 +41,7 @@ typedef struct tl_trace_options {
  * @param path file name; "-" is standard input
  * @param options NULL for the defaults
  * @return 0, TL_EIO, TL_EFORMAT (nothing could be read; the message says what the file
- *         is), TL_ESTRICT, TL_ENOMEM, TL_ECANCELLED, TL_ELIMIT
+ *         is), TL_EINVAL (no path), TL_ESTRICT, TL_ENOMEM, TL_ECANCELLED, TL_ELIMIT
  */
 TL_API int tl_trace_open(tl_trace **out, const char *path, const tl_trace_options *options, tl_error *err);
 

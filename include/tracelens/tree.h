@@ -30,7 +30,7 @@ typedef struct tl_tree_options {
 
 /**
  * Builds the tree. @param trace must outlive the tree. @param[out] out freed with tl_tree_free.
- * TL_ENOMEM, TL_ELIMIT.
+ * TL_EINVAL (no trace), TL_ENOMEM, TL_ELIMIT.
  */
 TL_API int tl_tree_build(tl_tree **out, const tl_trace *trace, const tl_tree_options *options, tl_error *err);
 TL_API void tl_tree_free(tl_tree *tree);
@@ -161,6 +161,7 @@ TL_API int tl_tree_print(const tl_tree *tree, tl_row event, const tl_print_optio
 /**
  * Prints an event and the chain of its parents up to its root.
  * @param[out] root last event of the chain; may be NULL
+ * @return as tl_tree_print
  */
 TL_API int tl_tree_print_parents(const tl_tree *tree, tl_row event, const tl_print_options *options, tl_write_fn write,
 				 void *user, tl_row *root, tl_error *err);
