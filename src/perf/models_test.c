@@ -314,6 +314,24 @@ static void test_params(void **state)
 	tl__arena_free(&arena);
 }
 
+/* A reduction reports the dtype and needs it for bytes only (spec 03 section 9): FLOPs are the input's elements. */
+static void test_reduction_without_dtype(void **state)
+{
+	(void)state;
+	tl_arena arena = {0};
+	tl_perf_result r;
+	example e = {.op = "aten::mean", .dims = "[[8,16,32,32],[]]", .concrete = "[\"\",\"[1]\"]"};
+	evaluate(&r, &arena, &e);
+	assert_int_equal(r.status, TL_PERF_OK);
+	assert_true(r.flops.known && r.flops.value == 131072);
+	assert_false(r.bytes.known);
+	assert_null(r.precision);
+	assert_param(&r, "num_input_elems", "131072");
+	assert_param(&r, "dtype_in_out", "(None, None)");
+	assert_param(&r, "reduce_type", "mean");
+	tl__arena_free(&arena);
+}
+
 /* The backward of a fused convolution takes everything from its forward. */
 static void test_forward(void **state)
 {
@@ -447,10 +465,10 @@ static void test_no_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_worked),    cmocka_unit_test(test_nonsense),
-		cmocka_unit_test(test_params),    cmocka_unit_test(test_forward),
-		cmocka_unit_test(test_ownership), cmocka_unit_test(test_any_arguments),
-		cmocka_unit_test(test_no_memory),
+		cmocka_unit_test(test_worked),        cmocka_unit_test(test_nonsense),
+		cmocka_unit_test(test_params),        cmocka_unit_test(test_reduction_without_dtype),
+		cmocka_unit_test(test_forward),       cmocka_unit_test(test_ownership),
+		cmocka_unit_test(test_any_arguments), cmocka_unit_test(test_no_memory),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -75,8 +75,8 @@ int tl__model_reduce(const tl_perf_input *in, tl_arena *arena, tl_perf_result *o
 	if (given) {
 		types[0] = tl__arg_text(in->types, 0);
 		types[1] = tl__arg_text(in->output_types, 0);
-		if (!tl__arg_shape(&shape, in->dims, 0) || !types[0])
-			return tl__perf_fail(out, "shape and dtype of the input are needed");
+		if (!tl__arg_shape(&shape, in->dims, 0))
+			return tl__perf_fail(out, "the shape of the input is needed");
 		bool same = strstr(name, "cumsum") || strstr(name, "cumprod");
 		if (!tl__shape_count(&n_in, &shape) || !output_count(&n_out, &shape, in->concrete))
 			return tl__perf_fail(out, "the input is too large");
