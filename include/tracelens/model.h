@@ -138,6 +138,8 @@ TL_API int tl_model_param_bool(tl_model_result *out, const char *name, bool valu
 TL_API int tl_model_param_text(tl_model_result *out, const char *name, const char *value);
 /** A tuple, "(2, 3)". */
 TL_API int tl_model_param_ints(tl_model_result *out, const char *name, const int64_t *values, size_t n);
+/** A JSON value; arrays become tuples: ["float", null] is "('float', None)". TL_EFORMAT: `json` is not one value. */
+TL_API int tl_model_param_json(tl_model_result *out, const char *name, const char *json);
 
 /** Work that a model knows. */
 typedef enum tl_model_cost {

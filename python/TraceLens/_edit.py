@@ -27,6 +27,7 @@ def commit(tree):
         for row in rows:
             _set_values(edit, tree, overlay, row)
         _place(edit, overlay, rows)
+        _link(edit, overlay, rows)
         edit.commit()
     except BaseException:
         edit.abort()
@@ -194,3 +195,16 @@ def _set_gpu_events(edit, row, wanted):
             edit.reparent(uid, row)
     for uid in present.difference(wanted):
         edit.reparent(uid, up) if up is not None else edit.detach(uid)
+
+
+# ---- forward and backward ----
+
+
+def _link(edit, overlay, rows):
+    """Links that scripts added; those that the trace has stay."""
+    for row in rows:
+        for backward in _uids(_value(overlay, row, "bwd_events") or ()):
+            edit.link(row, backward)
+        forward = _value(overlay, row, "fwd_event")
+        if forward is not None:
+            edit.link(_uid(forward), row)

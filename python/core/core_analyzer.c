@@ -40,7 +40,19 @@ static bool set_int(tl_model_result *out, const char *name, PyObject *value)
 	return true;
 }
 
-/* A tuple or list of whole numbers becomes a tuple, anything else that is no scalar its text. */
+/* A tuple or list as JSON text. NULL without an exception: it holds what JSON does not know. */
+static PyObject *json_of(PyObject *value)
+{
+	PyObject *json = PyImport_ImportModule("json");
+	PyObject *text = json ? PyObject_CallMethod(json, "dumps", "(O)", value) : NULL;
+	Py_XDECREF(json);
+	if (!text && (PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(PyExc_ValueError) ||
+		      PyErr_ExceptionMatches(PyExc_RecursionError)))
+		PyErr_Clear();
+	return text;
+}
+
+/* A tuple or list becomes a tuple, anything else that is no scalar its text. */
 static bool set_sequence(tl_model_result *out, const char *name, PyObject *value)
 {
 	int64_t numbers[64];
@@ -58,9 +70,14 @@ static bool set_sequence(tl_model_result *out, const char *name, PyObject *value
 		tl_model_param_ints(out, name, numbers, (size_t)n);
 		return true;
 	}
-	PyObject *text = PyObject_Str(value);
+	PyObject *json = tuple ? json_of(value) : NULL;
+	if (PyErr_Occurred())
+		return false;
+	PyObject *text = json ? json : PyObject_Str(value);
 	const char *utf8 = text ? core_utf8(text, "a parameter") : NULL;
-	if (utf8)
+	if (utf8 && json)
+		tl_model_param_json(out, name, utf8);
+	else if (utf8)
 		tl_model_param_text(out, name, utf8);
 	Py_XDECREF(text);
 	return utf8 != NULL;

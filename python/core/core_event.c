@@ -127,9 +127,9 @@ static bool check_value(core_event *self, PyObject *key, int number, PyObject *v
 		core_utf8(value, number == KEY_NAME ? "name" : "cat");
 	else if ((number == KEY_TS || number == KEY_DUR) && (!PyNumber_Check(value) || PyBool_Check(value)))
 		PyErr_Format(PyExc_TypeError, "%U must be a number of microseconds", key);
-	else if (number == KEY_PARENT && value != Py_None)
+	else if ((number == KEY_PARENT || number == KEY_FORWARD) && value != Py_None)
 		return core_tree_row(self->tree, value, &row);
-	else if (number == KEY_CHILDREN || number == KEY_GPU_EVENTS)
+	else if (number == KEY_CHILDREN || number == KEY_GPU_EVENTS || (number == KEY_BACKWARD && value != Py_None))
 		return is_rows(self, value);
 	else if (!number && PyUnicode_Compare(key, core_keys.args) == 0 && !core_is_mapping(value))
 		PyErr_SetString(PyExc_TypeError, "args must be a mapping");
@@ -138,7 +138,8 @@ static bool check_value(core_event *self, PyObject *key, int number, PyObject *v
 
 static bool is_known_to_the_tree(PyObject *key, int number)
 {
-	bool structure = number == KEY_PARENT || number == KEY_CHILDREN || number == KEY_GPU_EVENTS;
+	bool structure = number == KEY_PARENT || number == KEY_CHILDREN || number == KEY_GPU_EVENTS ||
+			 number == KEY_FORWARD || number == KEY_BACKWARD;
 	return (number && number < KEY_UID) || structure || (!number && PyUnicode_Compare(key, core_keys.args) == 0);
 }
 

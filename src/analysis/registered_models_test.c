@@ -92,6 +92,7 @@ static int full_model(void *user, const tl_model_input *in, tl_model_result *out
 	tl_model_param_bool(out, "yes", true);
 	tl_model_param_text(out, "text", "a b");
 	tl_model_param_text(out, "none", NULL);
+	assert_int_equal(tl_model_param_json(out, "types", "[\"float\", null, [1, 2.5, true]]"), 0);
 	tl_model_param_int(out, "n", dims[0] * dims[1]); /* again: replaces */
 	assert_true(isnan(tl_model_cost_get(out, TL_COST_FLOPS)));
 	tl_model_cost_set(out, TL_COST_FLOPS, 1e9 * (double)dims[0]);
@@ -123,6 +124,7 @@ static void a_model_is_asked_once_per_distinct_input(void **state)
 	expect(table, 0, "param: yes", "True");
 	expect(table, 0, "param: text", "a b");
 	expect(table, 0, "param: none", "");
+	expect(table, 0, "param: types", "('float', None, (1, 2.5, True))");
 	expect(table, 0, "GFLOPS", "4.0");
 	expect(table, 2, "TFLOPS/s", "800.0"); /* 8e9 in 10 µs */
 	expect(table, 0, "Data Moved (MB)", "1.0");
@@ -139,6 +141,27 @@ static int nothing(void *user, const tl_model_input *in, tl_model_result *out, t
 {
 	(void)user, (void)in, (void)out, (void)err;
 	return 0;
+}
+
+static int model_with_broken_json(void *user, const tl_model_input *in, tl_model_result *out, tl_error *err)
+{
+	(void)user, (void)in, (void)err;
+	assert_int_equal(tl_model_param_json(out, "none", NULL), TL_EFORMAT);
+	assert_int_equal(tl_model_param_json(out, "half", "[1, "), TL_EFORMAT);
+	return 0;
+}
+
+static void a_parameter_that_is_no_json_is_an_error(void **state)
+{
+	(void)state;
+	fixture f = begin();
+	tl_table *table = NULL;
+	tl_error err = TL_ERROR_INIT;
+	const tl_model_desc model = {.name = "my::op", .sheet = "X", .eval = model_with_broken_json};
+	assert_int_equal(tl_analyzer_register_model(f.a, &model, NULL), 0);
+	assert_int_equal(tl_analyzer_family_metrics(&table, f.a, "X", NULL, &err), TL_ECALLBACK);
+	assert_non_null(strstr(err.message, "a parameter that is no JSON"));
+	end(f);
 }
 
 static void what_is_left_open_comes_from_the_built_in_model(void **state)
@@ -524,6 +547,7 @@ static int careless_model(void *user, const tl_model_input *in, tl_model_result 
 	(void)tl_model_arg_json(in, TL_ARG_INPUT_TYPE);
 	tl_model_param_ints(out, "shape", dims, 2);
 	tl_model_param_text(out, "kernel", tl_model_kernel(in, 0));
+	tl_model_param_json(out, "json", "[[\"a\"], null]");
 	tl_model_cost_set(out, TL_COST_BYTES, (double)dims[0]);
 	tl_model_spec(out, "vector", tl_model_type_precision(tl_model_type(in, 0)));
 	return 0;
@@ -569,6 +593,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_model_is_asked_once_per_distinct_input),
+		cmocka_unit_test(a_parameter_that_is_no_json_is_an_error),
 		cmocka_unit_test(what_is_left_open_comes_from_the_built_in_model),
 		cmocka_unit_test(built_in_models_can_be_asked),
 		cmocka_unit_test(built_in_models_need_what_they_read),

@@ -39,9 +39,10 @@ static int call(const tl_user_model *model, const tl_perf_input *in, tl_arena *a
 	if (code != 0) {
 		if (!own.message[0])
 			(void)tl__fail(&own, TL_ECALLBACK, "the model of '%.200s' failed%s", model->model.name,
-				       out.code == TL_ELIMIT ? ": too many parameters"
-				       : out.code            ? ": a parameter without a name"
-							     : "");
+				       out.code == TL_ELIMIT    ? ": too many parameters"
+				       : out.code == TL_EFORMAT ? ": a parameter that is no JSON"
+				       : out.code               ? ": a parameter without a name"
+								: "");
 		own.code = TL_ECALLBACK;
 		if (err)
 			*err = own;
@@ -247,6 +248,13 @@ int tl_model_param_ints(tl_model_result *out, const char *name, const int64_t *v
 	if (tl__value_ints(&tuple, out->arena, TL_V_TUPLE, values, n) < 0)
 		return remember(out, TL_ENOMEM);
 	return tl__model_param(out, name, tuple);
+}
+
+int tl_model_param_json(tl_model_result *out, const char *name, const char *json)
+{
+	const tl_value *value;
+	int code = json ? tl__value_parse(out->arena, json, strlen(json), true, &value) : TL_EFORMAT;
+	return code < 0 ? remember(out, code) : tl__model_param(out, name, *value);
 }
 
 static tl_perf_cost *cost_of(tl_perf_result *r, tl_model_cost which)

@@ -127,6 +127,24 @@ class Edits(unittest.TestCase):
         self.assertEqual(a.tree.events[10]["parent"], 0)
         self.assertEqual(len(a.get_df_gpu_timeline()), 8)
 
+    def test_links_of_backward_events(self):
+        for key, event, other in (("bwd_events", 1, [11]), ("fwd_event", 11, 1)):
+            a = analyzer()
+            tree = a.tree
+            self.assertEqual(tree.get_subtree_bwd_events(1), [])
+            tree.events[event][key] = other
+            self.assertEqual(tree.events[event][key], other)
+            self.assertEqual(tree.get_subtree_bwd_events(1), [11])
+            self.assertEqual((tree.events[1]["bwd_events"], tree.events[11].get("fwd_event") is not None), ([11], True))
+        a.tree.events[1]["bwd_events"].append(3)
+        self.assertEqual(a.tree.get_subtree_bwd_events(1), [3, 11])
+        for key, value in (("bwd_events", [99]), ("fwd_event", 99)):
+            with self.assertRaises(KeyError):
+                a.tree.events[1][key] = value
+        a.tree.events[1]["fwd_event"] = 1
+        with self.assertRaisesRegex(ValueError, "its own backward event"):
+            a.get_df_kernel_launchers()
+
     def test_new_operations(self):
         a = analyzer()
         tree = a.tree

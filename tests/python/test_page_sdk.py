@@ -212,6 +212,11 @@ class NewOperation(unittest.TestCase):
         assert math.isclose(metrics["Data Moved (MB)"].iloc[0], elements * 4 / 2**20)
         # the unified table and the report know it, too
         assert unified[unified["name"] == "aten::gelu"]["has_perf_model"].all()
+        for table in (unified, analyzer.summarize_df_unified_perf_table(unified), sheets["unified_perf_summary"]):
+            params = table[table["name"] == "aten::gelu"]["perf_params"].iloc[0]
+            dtype = events[0]["args"]["Input type"][0]
+            assert params["op_shape"] == tuple(events[0]["args"]["Input Dims"][0])
+            assert params["dtype_in_out"] == (dtype, None)
         rows = sheets["UnaryElementwise"]
         assert math.isclose(rows[rows["name"] == "aten::gelu"]["GFLOPS_first"].iloc[0], 8 * elements / 1e9)
         # and forget it with the entry

@@ -401,6 +401,21 @@ class TreePerfAnalyzer:
             made[name] = column
         return made
 
+    def _with_perf_params(self, made):
+        """The same in the column ``perf_params`` of the unified table, also of the backward pass of such an operation."""
+        told = self._failures.parameters
+        if not told or "perf_params" not in made:
+            return made
+        core = self.tree._core
+        for uid, cell in zip(made["UID"], made["perf_params"]):
+            if isinstance(cell, dict) and 0 <= uid < len(core):
+                values = told.get(uid) or told.get(core.event(uid).get("fwd_event")) or {}
+                for name, value in values.items():
+                    name = name.removeprefix("param: ")
+                    if name in cell:
+                        cell[name] = value
+        return made
+
     def _warn(self, made, events, bwd, native):
         total = len(events)
         if len(made):
@@ -527,7 +542,7 @@ class TreePerfAnalyzer:
             table = native.unified(overlap=True, events=asked)
         if include_perf_metrics:
             self._warn_of_failures(native, len(table))
-        made = frame(table, drop=() if include_args else _ARGUMENTS)
+        made = self._with_perf_params(frame(table, drop=() if include_args else _ARGUMENTS))
         if events is not None:
             made["UID"] = uids
         if not include_perf_metrics and "has_perf_model" in made:
