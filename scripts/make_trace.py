@@ -467,16 +467,24 @@ def make(layers, steps, rank, world_size, slower):
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("out")
-    p.add_argument("--layers", type=int, default=3)
-    p.add_argument("--steps", type=int, default=2)
-    p.add_argument("--rank", type=int, default=0)
-    p.add_argument("--world-size", type=int, default=2)
-    p.add_argument("--slower", action="append", default=[], metavar="NAME=FACTOR",
-                   help="multiply the time of kernels whose name contains NAME")
+    def change(text):
+        name, equals, factor = text.rpartition("=")
+        if not equals:
+            raise argparse.ArgumentTypeError(f"'{text}' is not NAME=FACTOR")
+        return name, float(factor)
+
+    change.__name__ = "NAME=FACTOR"  # for argparse's messages
+    p = argparse.ArgumentParser(description=__doc__.partition("\nusage:")[0],
+                                formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("out", metavar="OUT", help="the file to write, packed when its name ends in .gz")
+    p.add_argument("--layers", type=int, default=3, metavar="N", help="transformer layers (3)")
+    p.add_argument("--steps", type=int, default=2, metavar="N", help="training steps (2)")
+    p.add_argument("--rank", type=int, default=0, metavar="R", help="rank of the trace (0)")
+    p.add_argument("--world-size", type=int, default=2, metavar="W", help="number of ranks, 2 at least (2)")
+    p.add_argument("--slower", type=change, action="append", default=[], metavar="NAME=FACTOR",
+                   help="multiply the time of kernels whose name contains NAME; may be given again")
     o = p.parse_args()
-    slower = {name: float(factor) for name, factor in (s.rsplit("=", 1) for s in o.slower)}
+    slower = dict(o.slower)
     text = make(o.layers, o.steps, o.rank, o.world_size, slower).encode()
     if o.out.endswith(".gz"):
         with open(o.out, "wb") as f, gzip.GzipFile("", "wb", 9, f, mtime=0) as g:
