@@ -94,7 +94,7 @@ class Documents(unittest.TestCase):
         helps += [subprocess.run([BINARY, "model", f, "--help"], capture_output=True, text=True, check=True, env=env).stdout
                   for f in families]
         known = {option.replace("-", "_") for option in re.findall(r"--([\w-]+)", "\n".join(helps))}
-        known |= {"cflags", "libs", "slower", "no_build_isolation", "no_deps"}  # of pkg-config, make_trace.py and pip
+        known |= {"cflags", "libs", "slower", "no_build_isolation", "no_deps", "all"}  # of pkg-config, make_trace.py, pip, install-deps
         known.add("no")  # --no-... is said in words
         for name in documents():
             for option in re.findall(r"--([a-zA-Z][\w-]*\w)", read(name)):
