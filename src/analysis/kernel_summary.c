@@ -32,12 +32,12 @@ typedef struct summary {
 	tl_analyzer *a;
 	tl_strings *strings; /* of the table */
 	tl_str graph, runtime;
-	bool any_launch, any_op; /* of any kernel: else there is no column for it */
-	bool text_streams;       /* some stream is no number */
-	tl_map categories;       /* position of an operation -> its category */
-	tl_map index;            /* hash of a key -> index of its group */
-	TL_VEC(group) groups;    /* in order of their first kernels */
-	size_t last;             /* group of the kernel before: mostly that of the next */
+	bool any_op;          /* above any kernel: else there is no column for it */
+	bool text_streams;    /* some stream is no number */
+	tl_map categories;    /* position of an operation -> its category */
+	tl_map index;         /* hash of a key -> index of its group */
+	TL_VEC(group) groups; /* in order of their first kernels */
+	size_t last;          /* group of the kernel before: mostly that of the next */
 } summary;
 
 /* ---- keys ---- */
@@ -149,16 +149,14 @@ static int add_kernel(summary *s, tl_row row)
 	return 0;
 }
 
-/* Which columns there will be: as in the reference's records, what no kernel has is no column. */
+/* Which columns there will be: as in the reference's records, an operation that no kernel has is no column. */
 static void look_at_kernels(summary *s, const tl_row *rows, size_t n)
 {
 	const tl_tree *tree = s->a->tree;
 	for (size_t i = 0; i < n; i++) {
 		tl_pos pos = tree->pos_of_row[rows[i]];
-		if (pos != TL_POS_NONE && !s->any_op) {
-			s->any_launch |= tree->parent[pos] != TL_POS_NONE;
+		if (pos != TL_POS_NONE && !s->any_op)
 			s->any_op = tl__tree_cpu_op_above(tree, pos) != TL_POS_NONE;
-		}
 		s->text_streams |= tl__analyzer_kernel(s->a, rows[i]).stream_text != TL_STR_NONE;
 	}
 }
@@ -247,8 +245,6 @@ static int build(const summary *s, tl_table *table, tl_error *err)
 		total += s->groups.v[i].sum;
 	if (!s->any_op)
 		tl__table_remove_column(table, OP);
-	if (!s->any_op && !s->any_launch)
-		tl__table_remove_column(table, CATEGORY);
 	const char *sum = columns[SUM].name;
 	TL_TRY(tl__add_percent_of(table, "Percent of kernels time (%)", sum, (double)total / 1e6, err));
 	TL_TRY(tl__add_percent_of(table, "Percent of total time (%)", sum, tl__us(s->a->total_time), err));

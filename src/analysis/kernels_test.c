@@ -207,6 +207,24 @@ static void gpu_only_traces_have_no_operation_column(void **state)
 	fixture_close(&f);
 }
 
+/* Without any launch the category is blank, and its column there (spec 02 section 9.2). */
+static void kernels_without_launches_have_no_category(void **state)
+{
+	(void)state;
+	tl_store *s = tl__store_new();
+	tl_fixture_gpu(s, TL_KIND_KERNEL, "lonely", 0, 7, 200, 6, TL_ID_NONE);
+	fixture f;
+	fixture_open(&f, s);
+	tl_table *t = kernel_summary_of(&f);
+	assert_int_equal(tl_table_rows(t), 1);
+	assert_string_equal(tl_table_column_name(t, 0), "Parent op category");
+	assert_string_equal(tl_table_column_name(t, 1), "Kernel name");
+	expect_empty(t, 0, "Parent op category");
+	expect_number(t, 0, "Kernel duration (µs)_sum", 6);
+	tl_table_free(t);
+	fixture_close(&f);
+}
+
 static void only_copies_give_headers(void **state)
 {
 	(void)state;
@@ -374,6 +392,7 @@ int main(void)
 		cmocka_unit_test(short_kernels_below_the_threshold),
 		cmocka_unit_test(histogram_bins_are_half_open_and_the_last_is_closed),
 		cmocka_unit_test(gpu_only_traces_have_no_operation_column),
+		cmocka_unit_test(kernels_without_launches_have_no_category),
 		cmocka_unit_test(only_copies_give_headers),
 		cmocka_unit_test(a_kernel_without_usable_time_counts_but_not_its_time),
 		cmocka_unit_test(streams_may_be_texts),
