@@ -76,6 +76,22 @@ class Machine(unittest.TestCase):
         for part in ("no network\n", "the build needs: libexpat1-dev; apt-get could not install"):
             self.assertIn(part, text)
 
+    def test_a_fresh_container_knows_no_package_before_the_update(self):
+        updated = os.path.join(self.path, "updated")
+        self.command("id", "echo 0")
+        self.command("dpkg-query", 'case "$*" in *libclang-rt-dev*) exit 1; esac; echo "install ok installed"')
+        self.command("apt-cache", f"test -e {updated}")
+        self.command("apt-get", f'case "$1" in update) : >{updated};; install) echo "$*" >&3;; esac')
+        self.remove("ninja")
+        with open(os.path.join(self.path, "installed"), "w+", encoding="utf-8") as asked:
+            run = subprocess.run([shutil.which("sh"), "-c", f"exec 3>&1; exec sh {ROOT}/scripts/install-deps"],
+                                 env={"PATH": self.path}, stdout=asked, stderr=subprocess.PIPE, text=True, check=False)
+            asked.seek(0)
+            words = asked.read().split()
+        self.assertEqual(run.returncode, 1, "nothing was installed: the build still lacks ninja")
+        for package in ("ninja-build", "libclang-rt-dev"):
+            self.assertIn(package, words)
+
     def test_elsewhere_libraries_have_their_own_names(self):
         self.command("pkg-config", 'case "$*" in *zstd*|*lua*|*libisal*) exit 1; esac')
         status, text = self.run_script()
