@@ -281,6 +281,8 @@ static int compare(const cli_session side[2], const char *twins)
 	const char *folder = cli_text(s->args, "output", NULL);
 	tl_diff_options o = {.twins = twins, .single_thread = cli_has(s->args, "single-thread")};
 	int code = tl_diff_new(&diff, side[0].tree, side[1].tree, &o, &err);
+	if (code == TL_EINVAL && twins) /* the library was given the text, not the file */
+		snprintf(err.file, sizeof err.file, "%s", cli_text(s->args, "twins", ""));
 	if (code < 0)
 		return cli_complain(&err, code == TL_EINVAL ? CLI_USAGE : CLI_FAILED);
 	int status = CLI_OK;

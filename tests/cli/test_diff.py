@@ -228,7 +228,7 @@ class Diff(unittest.TestCase):
         with open(self.path("twins"), "w", encoding="utf-8") as f:
             f.write("mine::mm\n")
         self.run_it(*paths, "--twins", "twins", status=2)
-        self.assertIn("line 1", self.err)
+        self.assertIn("twins: line 1", self.err)
         self.run_it(*paths, "--twins", "missing", status=2)
         self.assertIn("missing", self.err)
 
