@@ -318,7 +318,7 @@ static PyObject *merge(PyObject *a, PyObject *b)
 
 static PyObject *merge_here(PyObject *self, PyObject *other)
 {
-	PyObject *result = PyObject_CallMethod(self, "update", "O", other);
+	PyObject *result = PyObject_CallMethod(self, "update", "(O)", other);
 	if (!result)
 		return NULL;
 	Py_DECREF(result);

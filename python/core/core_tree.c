@@ -2,6 +2,7 @@
 /* TraceLens._core.Tree: life, locking, and the calls that work on a built tree. */
 #include "core.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- what others need ---- */
@@ -23,6 +24,20 @@ const tl_tree *core_tree_built(core_tree *self)
 	return self->tree;
 }
 
+/* An integer, also one that is a fraction: columns of UIDs are when cells are missing. KeyError: no UID. */
+static PyObject *whole_number(PyObject *object)
+{
+	if (PyIndex_Check(object))
+		return PyNumber_Index(object);
+	if (!PyFloat_Check(object))
+		return NULL;
+	double value = PyFloat_AS_DOUBLE(object);
+	if (value == floor(value) && fabs(value) < 1e15)
+		return PyLong_FromDouble(value);
+	PyErr_SetObject(PyExc_KeyError, object);
+	return NULL;
+}
+
 bool core_tree_row(core_tree *self, PyObject *object, tl_row *out)
 {
 	if (Py_IS_TYPE(object, &core_event_type)) {
@@ -34,7 +49,7 @@ bool core_tree_row(core_tree *self, PyObject *object, tl_row *out)
 		*out = event->row;
 		return true;
 	}
-	PyObject *index = PyIndex_Check(object) ? PyNumber_Index(object) : NULL;
+	PyObject *index = whole_number(object);
 	if (!index) {
 		if (!PyErr_Occurred())
 			PyErr_Format(PyExc_TypeError, "an event or its UID is needed, not %.100s",

@@ -125,6 +125,20 @@ class Mapping(unittest.TestCase):
         with self.assertRaises(KeyError):
             del self.tree.events[5]["note"]
 
+    def test_uids_as_tables_have_them(self):
+        tree = self.tree
+        for uid in (4, 4.0):
+            self.assertIs(tree.get_UID2event(uid), tree.events[4])
+            self.assertIn(uid, tree.events_by_uid)
+            self.assertEqual(tree.get_gpu_events(tree.get_UID2event(uid)), [])
+        for wrong in (4.5, -1.0, float("nan"), float("inf"), 99, None):
+            with self.assertRaises(KeyError):
+                tree.get_UID2event(wrong)
+            self.assertNotIn(wrong, tree.events_by_uid)
+            self.assertIsNone(tree.events_by_uid.get(wrong))
+        with self.assertRaisesRegex(TypeError, "an event or its UID is needed, not str"):
+            tree.get_UID2event("4")
+
     def test_printed_like_a_dict(self):
         event = self.tree.events[0]
         self.assertEqual(pprint.pformat(event, width=40), pprint.pformat(dict(event), width=40))

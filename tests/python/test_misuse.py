@@ -127,7 +127,7 @@ class Calls(unittest.TestCase):
 
     def test_wrong_events(self):
         tree = self.a.tree
-        for wrong, error in ((99, KeyError), (-1, KeyError), ("x", TypeError), (None, TypeError), (1.5, TypeError),
+        for wrong, error in ((99, KeyError), (-1, KeyError), ("x", TypeError), (None, TypeError), (1.5, KeyError),
                              ({"name": "a"}, ValueError)):
             with self.assertRaises(error, msg=repr(wrong)):
                 tree.get_children_events(wrong)

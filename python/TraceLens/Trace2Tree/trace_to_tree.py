@@ -4,6 +4,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from functools import cached_property
+from numbers import Real
 
 from .. import _core
 from .._edit import commit
@@ -49,6 +50,8 @@ class _EventsByUID(Mapping):
         self._tree = tree
 
     def __getitem__(self, uid):
+        if uid is None:  # the parent of a root, of which scripts ask for the event
+            raise KeyError(uid)
         return self._tree.event(uid)
 
     def __setitem__(self, uid, event):
@@ -60,7 +63,7 @@ class _EventsByUID(Mapping):
             self._tree.event(uid).update({k: v for k, v in event.items() if k != "UID"})
 
     def __contains__(self, uid):
-        return isinstance(uid, int) and 0 <= uid < len(self._tree)
+        return isinstance(uid, Real) and uid == uid // 1 and 0 <= uid < len(self._tree)
 
     def __iter__(self):
         return iter(range(len(self._tree)))
@@ -176,8 +179,8 @@ class TraceToTree:
         return _EventsByUID(self._core)
 
     def get_UID2event(self, UID):
-        """The event of a UID. KeyError."""
-        return self._core.event(UID)
+        """The event of a UID. KeyError, also for None, which is no event's UID."""
+        return self.events_by_uid[UID]
 
     def get_parent_event(self, event):
         """The event above, or None."""

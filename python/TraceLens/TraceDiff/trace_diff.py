@@ -20,6 +20,13 @@ _GROUP = ["name", "cpu_op_name", "source", "Input Dims", "Input Strides", "Input
           "lowest_common_ancestor_name", "nn_module_stack", "nn_module_parent"]
 
 
+def _kernels_by_operation(kernels):
+    """Operation -> kernels as a DataFrame."""
+    names = sorted(kernels)
+    return pd.DataFrame({"name": pd.Series([kernels[name] for name in names], index=pd.Index(names, name="cpu_op_name"),
+                                           dtype=object)})
+
+
 class TraceDiff:
     """Two call trees laid over each other.
 
@@ -62,7 +69,8 @@ class TraceDiff:
         self.diff_stats_df = pd.DataFrame()
         self.diff_stats_summary_df = pd.DataFrame()
         self.diff_stats_unique_args_summary_df = pd.DataFrame()
-        self.cpu_op_map, self.cpu_op_map_trace1, self.cpu_op_map_trace2 = {}, {}, {}
+        self.cpu_op_map = {}
+        self.cpu_op_map_trace1, self.cpu_op_map_trace2 = _kernels_by_operation({}), _kernels_by_operation({})
 
     def __repr__(self):
         totals = self.totals
@@ -264,15 +272,15 @@ class TraceDiff:
 
     def get_cpu_op_to_kernels_json(self):
         """Makes ``cpu_op_map`` (operation -> ``trace1``, ``trace2`` -> ``kernels`` and ``nn_module_parents``, sorted
-        lists) and, of one trace each, ``cpu_op_map_trace1``, ``cpu_op_map_trace2`` (operation -> kernels). Names are
-        those of the traces."""
+        lists) and, of one trace each, ``cpu_op_map_trace1``, ``cpu_op_map_trace2``: DataFrames with the operation as
+        index ``cpu_op_name`` and the list of kernels as ``name``. Names are those of the traces."""
         table = self._diff.op_map()
         self.cpu_op_map, sides = {}, {name: {} for name in _SIDES.values()}
         for operation, source, kernels, modules in zip(*(table.cells(name) for name in table.columns)):
             entry = self.cpu_op_map.setdefault(operation, {})
             entry[source] = {"kernels": kernels, "nn_module_parents": modules}
             sides[source][operation] = list(kernels)
-        self.cpu_op_map_trace1, self.cpu_op_map_trace2 = (dict(sorted(sides[name].items()))
+        self.cpu_op_map_trace1, self.cpu_op_map_trace2 = (_kernels_by_operation(sides[name])
                                                           for name in _SIDES.values())
 
     def generate_tracediff_report(self):
