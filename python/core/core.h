@@ -117,6 +117,8 @@ PyObject *core_raise_as(PyObject *type, PyObject *arguments, int code, const tl_
 PyObject *core_raise(int code, const tl_error *err);
 /** The same when something about the file at `path` failed: OSError with its errno where the system refused. */
 PyObject *core_raise_file(int code, const tl_error *err, const char *path);
+/** For "O&" of PyArg_ParseTuple: a path as bytes, to be released, or None as NULL. */
+int core_path(PyObject *object, void *out);
 /** Bytes of the library as a string; what is no UTF-8 becomes U+FFFD. */
 PyObject *core_text(const char *text, size_t n);
 /** The same of a text that stays where it is as long as `texts`: one string each. New reference. */

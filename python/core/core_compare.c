@@ -187,7 +187,7 @@ PyMethodDef core_compare_methods[] = {
 	{"compare_reports_made", compare_made, METH_VARARGS,
 	 "compare_reports_made(reports, names, sheets=None)\n--\n\nThe same of a list of Report."},
 	{"read_report", read_report, METH_O,
-	 "read_report(path)\n--\n\nA finished report: a workbook or a folder of CSV sheets."},
+	 "read_report(path)\n--\n\nA finished report: a workbook or a directory of CSV sheets."},
 	{NULL, NULL, 0, NULL},
 };
 
@@ -243,20 +243,11 @@ static PyObject *largest(core_comparison *self, PyObject *unused)
 	return core_table_view(table, (PyObject *)self);
 }
 
-static int to_path(PyObject *object, void *out)
-{
-	if (object == Py_None) {
-		*(PyObject **)out = NULL;
-		return 1;
-	}
-	return PyUnicode_FSConverter(object, out);
-}
-
 static PyObject *write_files(core_comparison *self, PyObject *args)
 {
 	PyObject *xlsx = NULL, *csv = NULL, *result = NULL;
 	tl_error err = TL_ERROR_INIT;
-	if (PyArg_ParseTuple(args, "O&O&:write", to_path, &xlsx, to_path, &csv)) {
+	if (PyArg_ParseTuple(args, "O&O&:write", core_path, &xlsx, core_path, &csv)) {
 		int code;
 		const char *book = xlsx ? PyBytes_AS_STRING(xlsx) : NULL, *dir = csv ? PyBytes_AS_STRING(csv) : NULL;
 		Py_BEGIN_ALLOW_THREADS

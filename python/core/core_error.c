@@ -70,6 +70,15 @@ PyObject *core_raise_file(int code, const tl_error *err, const char *path)
 	return core_raise_as(PyExc_OSError, arguments, code, err);
 }
 
+int core_path(PyObject *object, void *out)
+{
+	if (object == Py_None) {
+		*(PyObject **)out = NULL;
+		return 1;
+	}
+	return PyUnicode_FSConverter(object, out);
+}
+
 PyObject *core_text(const char *text, size_t n)
 {
 	return PyUnicode_DecodeUTF8(text, (Py_ssize_t)n, "replace");

@@ -446,15 +446,6 @@ static PyObject *add_table(core_report *self, PyObject *args)
 	return code < 0 ? core_raise(code, &err) : Py_NewRef(Py_None);
 }
 
-static int to_path(PyObject *object, void *out)
-{
-	if (object == Py_None) {
-		*(PyObject **)out = NULL;
-		return 1;
-	}
-	return PyUnicode_FSConverter(object, out);
-}
-
 static const char *path_of(PyObject *bytes)
 {
 	return bytes ? PyBytes_AS_STRING(bytes) : NULL;
@@ -466,8 +457,8 @@ static PyObject *write_files(core_report *self, PyObject *args)
 	tl_report_heading heading = {"", ""};
 	tl_error err = TL_ERROR_INIT;
 	PyObject *result = NULL;
-	if (PyArg_ParseTuple(args, "O&O&O&ss:write", to_path, &csv, to_path, &xlsx, to_path, &json, &heading.trace,
-			     &heading.command)) {
+	if (PyArg_ParseTuple(args, "O&O&O&ss:write", core_path, &csv, core_path, &xlsx, core_path, &json,
+			     &heading.trace, &heading.command)) {
 		tl_report_outputs outputs = {
 			.csv_dir = path_of(csv), .xlsx_path = path_of(xlsx), .json_path = path_of(json)};
 		int code;

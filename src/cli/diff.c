@@ -17,7 +17,7 @@ static const cli_option options[] = {
 	 .letter = 'o',
 	 .kind = CLI_TEXT,
 	 .value = "DIR",
-	 .help = "write the merged tree and the tables into this folder"},
+	 .help = "write the merged tree and the tables into this directory"},
 	{.name = "prune_non_gpu",
 	 .kind = CLI_FLAG,
 	 .help = "leave trees without GPU work out of merged_tree_output.txt"},
@@ -324,7 +324,7 @@ static int run(const cli_args *args)
 	if (args->n_rest != 2)
 		return cli_wrong_usage("diff", "two traces are compared: the baseline, then the variant");
 	if (!*cli_text(args, "output", "."))
-		return cli_wrong_usage("diff", "the name of the folder is empty");
+		return cli_wrong_usage("diff", "the name of the directory is empty");
 	if (!strcmp(args->rest[0], "-") && !strcmp(args->rest[1], "-"))
 		return cli_wrong_usage("diff", "only one of the traces can be standard input");
 	int status = path ? read_text(&twins, path) : CLI_OK;

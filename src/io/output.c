@@ -120,7 +120,7 @@ static int make_temp(tl_output *output, tl_error *err)
 	}
 	if (errno != ENOENT)
 		return failed(output->shown, errno, err);
-	tl__fail(err, TL_EIO, "cannot write '%s': its folder does not exist", output->shown);
+	tl__fail(err, TL_EIO, "cannot write '%s': its directory does not exist", output->shown);
 	tl__error_system(err, ENOENT);
 	tl__error_where(err, output->shown, -1);
 	return TL_EIO;
@@ -316,7 +316,7 @@ int tl__make_folder(const char *path, tl_error *err)
 	tl__free(part);
 	if (!reason)
 		return 0;
-	tl__fail_system(err, reason, "cannot make the folder '%s'", path);
+	tl__fail_system(err, reason, "cannot make the directory '%s'", path);
 	tl__error_where(err, path, -1);
 	return TL_EIO;
 }

@@ -211,7 +211,7 @@ static void refuses_bad_targets(void **state)
 	strcpy(locked, in_folder("locked"));
 	assert_refused(folder, "Is a directory");
 	assert_refused("", "No such file");
-	assert_refused(in_folder("none/x.csv"), "folder does not exist");
+	assert_refused(in_folder("none/x.csv"), "directory does not exist");
 	assert_refused(in_folder("x/"), "Is a directory");
 	put_file(locked, "");
 	assert_refused(in_folder("locked/x"), "Not a directory");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finished reports, back from a folder of CSV files or a workbook. */
+/* Finished reports, back from a directory of CSV files or a workbook. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ static int list_folder(name_list *out, const char *path, tl_error *err)
 	DIR *folder = opendir(path);
 	int code = 0;
 	if (!folder)
-		return tl__fail_system(err, errno, "cannot open the folder");
+		return tl__fail_system(err, errno, "cannot open the directory");
 	for (struct dirent *entry; code == 0 && (entry = readdir(folder)) != NULL;) {
 		if (entry->d_name[0] == '.' || !tl__ends_with(entry->d_name, ".csv"))
 			continue;
@@ -50,7 +50,7 @@ static int list_folder(name_list *out, const char *path, tl_error *err)
 	if (code < 0)
 		return tl__nomem(err);
 	if (!out->n)
-		return tl__fail(err, TL_EFORMAT, "the folder has no .csv file");
+		return tl__fail(err, TL_EFORMAT, "the directory has no .csv file");
 	qsort((void *)out->v, out->n, sizeof *out->v, compare_names);
 	return 0;
 }

@@ -287,7 +287,7 @@ class Compare(unittest.TestCase):
                            ("cut.xlsx", "cut.xlsx: is no workbook, or a damaged one"),
                            ("empty.xlsx", "empty.xlsx: part _rels/.rels is missing"),
                            ("old.xlsx", "old.xlsx: is an old .xls file or one with a password"),
-                           ("nothing", "nothing: the folder has no .csv file"),
+                           ("nothing", "nothing: the directory has no .csv file"),
                            ("words", "words: sheet 'gpu_timeline', column 'time ms': 'soon' is not a number"),
                            ("absent.xlsx", "absent.xlsx: cannot open")):
             self.fails(line, "a_csv", name, "-o", "x.xlsx", "--output_csvs_dir", "x", status=3)

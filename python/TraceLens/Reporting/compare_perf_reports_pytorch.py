@@ -151,9 +151,9 @@ def _parser():
                     "baseline. Rows meet by name and arguments; where names differ between the runs, use TraceDiff.")
     add = parser.add_argument
     add("reports", nargs="+", metavar="REPORT",
-        help="a workbook (.xlsx), a folder of CSV sheets, or a trace, whose report is made on the fly")
+        help="a workbook (.xlsx), a directory of CSV sheets, or a trace, whose report is made on the fly")
     add("-o", "--output", default="comparison.xlsx", metavar="FILE", help="the workbook to write (comparison.xlsx)")
-    add("--output_csvs_dir", metavar="DIR", help="write one CSV file per sheet, too, into this folder")
+    add("--output_csvs_dir", metavar="DIR", help="write one CSV file per sheet, too, into this directory")
     add("--names", nargs="*", metavar="NAME", help="what the reports are called, one per report (names of the files)")
     add("--sheets", nargs="+", default=["all"], choices=_GROUPS, metavar="SHEETS",
         help=f"any of {', '.join(_GROUPS[:-1])}; all (default): what the reports have")
