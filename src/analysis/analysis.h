@@ -43,7 +43,7 @@ int tl__gpu_timeline(tl_table **out, tl_analyzer *a, const double *micro_idle_us
  */
 int tl__launchers(tl_table **out, tl_analyzer *a, tl_error *err);
 
-/* analysis/ops_summary.c: spec 02 section 7; from the launcher table */
+/* analysis/ops_summary.c: spec 02 section 7; from the launcher table. TL_ENOMEM, TL_ELIMIT (too many rows to group). */
 int tl__ops_summary_by_category(tl_table **out, const tl_table *launchers, tl_error *err);
 int tl__ops_summary(tl_table **out, const tl_table *launchers, tl_error *err);
 int tl__ops_unique_args(tl_table **out, const tl_table *launchers, const tl_summary_options *options, tl_error *err);

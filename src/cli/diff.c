@@ -310,12 +310,6 @@ static int compare(const cli_session side[2], const char *twins)
 	return status;
 }
 
-static cli_format format_of(const cli_args *args)
-{
-	const char *text = cli_text(args, "format", "text");
-	return !strcmp(text, "csv") ? CLI_FORMAT_CSV : !strcmp(text, "json") ? CLI_FORMAT_JSON : CLI_FORMAT_TEXT;
-}
-
 static int run(const cli_args *args)
 {
 	cli_session side[2] = {{0}, {0}};
@@ -332,7 +326,7 @@ static int run(const cli_args *args)
 	for (int i = 0; i < 2; i++)
 		side[i] = (cli_session){.args = args,
 					.path = args->rest[i],
-					.format = format_of(args),
+					.format = cli_format_of(args),
 					.quiet = cli_has(args, "quiet")};
 	if (status == CLI_OK)
 		status = open_sides(side);

@@ -128,7 +128,7 @@ static void close_session(cli_session *s)
 	tl_arch_free(s->arch);
 }
 
-static cli_format format_of(const cli_args *args)
+cli_format cli_format_of(const cli_args *args)
 {
 	const char *text = cli_text(args, "format", "text");
 	return !strcmp(text, "csv") ? CLI_FORMAT_CSV : !strcmp(text, "json") ? CLI_FORMAT_JSON : CLI_FORMAT_TEXT;
@@ -141,7 +141,7 @@ static int run(const cli_work *work, const cli_args *args)
 		return cli_wrong_usage(work->command,
 				       args->n_rest ? "one trace at a time" : "which trace? give its path");
 	cli_session s = {
-		.args = args, .path = args->rest[0], .format = format_of(args), .quiet = cli_has(args, "quiet")};
+		.args = args, .path = args->rest[0], .format = cli_format_of(args), .quiet = cli_has(args, "quiet")};
 	int status = work->prepare ? work->prepare(args, &need) : CLI_OK;
 	if (status == CLI_OK && has_option(work->options, "gpu_arch_platform"))
 		status = cli_read_arch(&s.arch, args, work->command);

@@ -59,6 +59,8 @@
 extern const char *const cli_formats[], *const cli_colours[];
 
 typedef enum cli_format { CLI_FORMAT_TEXT, CLI_FORMAT_CSV, CLI_FORMAT_JSON } cli_format;
+/** What --format asks for; text when it was not given. */
+cli_format cli_format_of(const cli_args *args);
 
 /** What a command needs of the trace. Zero-initialise. */
 typedef struct cli_need {
@@ -79,10 +81,7 @@ typedef struct cli_session {
 	cli_progress progress;
 } cli_session;
 
-/**
- * Runs a command: parses its options, answers --help, opens the trace and calls `work`, which returns a cli_status.
- * Says what is wrong with the trace and returns the status for it.
- */
+/** What is particular to a command. */
 typedef struct cli_work {
 	const char *command;
 	const cli_option *options;
@@ -91,6 +90,10 @@ typedef struct cli_work {
 	int (*prepare)(const cli_args *args, cli_need *need);
 	int (*work)(cli_session *session);
 } cli_work;
+/**
+ * Runs a command: parses its options, answers --help, opens the trace and calls `work`, which returns a cli_status.
+ * Says what is wrong with the trace and returns the status for it.
+ */
 int cli_run_session(const cli_work *work, int argc, char **argv);
 
 /** Prints a table: with `columns` as text, or as CSV or JSON with all of its columns. Returns a cli_status. */

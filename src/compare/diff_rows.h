@@ -29,9 +29,11 @@ typedef struct tl_diff_rows {
 	tl_str source[2]; /* "trace1", "trace2" */
 } tl_diff_rows;
 
+/** The GPU events of both sides; freed with tl__diff_rows_free. 0 or TL_ENOMEM. */
 int tl__diff_rows_new(tl_diff_rows *out, const tl_diff *diff, tl_error *err);
 void tl__diff_rows_free(tl_diff_rows *rows);
 
+/** The tables of tl_diff_stats and tl_diff_unique_args. TL_ENOMEM. */
 int tl__diff_stats(tl_table **out, const tl_diff_rows *rows, tl_error *err);
 int tl__diff_unique_args(tl_table **out, const tl_diff_rows *rows, tl_error *err);
 /** Duration of an event, 0 when it is unusable. */

@@ -37,6 +37,7 @@ typedef struct tl_name_hashes {
 	uint64_t *common; /* of the common name */
 	tl_buf buf, scratch;
 } tl_name_hashes;
+/** For the strings that the pool has now. TL_ENOMEM; `*out` is freed with tl__name_hashes_free in any case. */
 int tl__name_hashes_new(tl_name_hashes *out, const tl_strings *strings, const tl_twins *twins);
 void tl__name_hashes_free(tl_name_hashes *hashes);
 /** 0 for TL_STR_NONE. */

@@ -32,6 +32,7 @@ typedef enum tl_cmp_statistic {
 	TL_CMP_MAX,
 	TL_CMP_CUMULATIVE
 } tl_cmp_statistic;
+/** What the name of a column says by its beginning or end. */
 tl_cmp_statistic tl__cmp_statistic(const char *column);
 
 /**
@@ -104,6 +105,7 @@ typedef struct tl_cmp_result {
 	tl_table *largest;    /* the largest differences; NULL before tl__cmp_largest */
 } tl_cmp_result;
 void tl__cmp_result_free(tl_cmp_result *result);
+/** Adds a line to the notes. 0 or TL_ENOMEM. */
 int tl__cmp_note(tl_cmp_result *result, tl_error *err, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /**

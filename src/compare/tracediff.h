@@ -44,6 +44,7 @@ typedef struct tl_diff_nodes {
 	uint64_t *structure, *kernels; /* signatures; see diff_signatures.c */
 	uint32_t *operations, *whole;
 } tl_diff_nodes;
+/** Signatures of all nodes of a tree. 0 or TL_ENOMEM; `*out` is freed with tl__diff_nodes_free in any case. */
 int tl__diff_nodes_new(tl_diff_nodes *out, const tl_tree *tree, const tl_twins *twins);
 void tl__diff_nodes_free(tl_diff_nodes *nodes);
 /** Frees the signatures, after which names can still be asked for. */
@@ -52,6 +53,7 @@ void tl__diff_signatures_free(tl_diff_nodes *nodes);
 uint64_t tl__diff_name(const tl_diff_nodes *nodes, tl_pos pos);
 /** The same by its exact name. */
 uint64_t tl__diff_plain_name(const tl_diff_nodes *nodes, tl_pos pos);
+/** A node as an item of an alignment. */
 tl_align_item tl__diff_item(const tl_diff_nodes *nodes, tl_pos pos);
 
 /** One of two sibling lists that are aligned. */

@@ -75,6 +75,7 @@ tl_perf_cost tl__cost_failed(void);
 /** tl__cost_int, or unknown unless `known`. */
 tl_perf_cost tl__cost_if(bool known, double value);
 
+/** Adds a parameter; `name` is a constant. What goes beyond TL_PERF_MAX_PARAMS is left out. */
 void tl__param(tl_perf_result *out, const char *name, tl_value value);
 void tl__param_int(tl_perf_result *out, const char *name, int64_t value);
 void tl__param_bool(tl_perf_result *out, const char *name, bool value);
