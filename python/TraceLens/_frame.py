@@ -25,12 +25,15 @@ def _objects(table, name, text):
     kind, empty = table.fill(name, cells)
     if kind is str and text is not None:
         return text.construct_array_type()._from_sequence(cells, dtype=text)
-    if name.startswith(_PARAMETER) and kind in _NUMBERS and not empty:
-        try:
-            return cells.astype(_NUMBERS[kind])
-        except OverflowError:  # beyond 64 bits
-            pass
-    return cells
+    if not name.startswith(_PARAMETER) or kind not in _NUMBERS:
+        return cells
+    if empty:  # numbers stay integers, and comparisons of the column answer for the others, too
+        cells[np.equal(cells, None)] = np.nan
+        return cells
+    try:
+        return cells.astype(_NUMBERS[kind])
+    except OverflowError:  # beyond 64 bits
+        return cells
 
 
 def _column(table, name, kind, text):

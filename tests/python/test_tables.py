@@ -106,6 +106,24 @@ class Tables(unittest.TestCase):
         self.assertEqual(set(known), {str(value) for value in metrics["param: shape_in1"]})
         self.assertEqual(known.dtype, summary["param: stride_output"].dtype)
 
+    def test_numbers_that_some_rows_lack(self):
+        events = [e for e in self.a.tree.events if e["name"] in ("aten::addmm", "aten::gelu_backward", "aten::add_")]
+        made = self.a.build_df_perf_metrics(events)
+        column = made["param: M"]
+        self.assertEqual({type(cell) for cell in column}, {int, float})
+        some = made[column > 0]  # what has no M is in no comparison
+        self.assertEqual(set(some["name"]), {"aten::addmm"})
+        self.assertEqual(len(some), int(column.notna().sum()))
+        texts = self.a.summarize_df_perf_metrics(made, ["mean"])["param: M"].dropna()
+        self.assertTrue(len(texts) and texts.str.isdigit().all())
+
+    def test_nothing_summed_up_is_still_a_table_of_texts(self):
+        launchers = self.a.get_df_kernel_launchers().iloc[:0]
+        made = self.a.get_df_kernel_launchers_summary(launchers)
+        self.assertEqual(len(made[made["name"].str.contains("mm")]), 0)
+        made = self.a.get_df_kernel_launchers_summary_by_category(launchers)
+        self.assertEqual(len(made[made["op category"].str.contains("GEMM")]), 0)
+
     def test_frames_where_texts_are_objects(self):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # newer versions say that the option will go

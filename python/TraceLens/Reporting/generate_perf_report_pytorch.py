@@ -290,16 +290,17 @@ def trunc_kernel_details(row, kernel_detail_col, trunc_length=64):
 
 
 def add_truncated_kernel_details(df, source_col="kernel_details", new_col_name=None, trunc_length=64):
-    """A copy of a table with a column of :func:`trunc_kernel_details` right of another, ``trunc_...`` by name. Warns and
-    changes nothing when there is no such column."""
+    """Adds to a table a column of :func:`trunc_kernel_details`, ``trunc_...`` by name. Returns the table with it right of
+    the column that it comes from. Warns and changes nothing when there is no such column."""
     if source_col not in df.columns:
         warnings.warn(f"the table has no column '{source_col}', nothing is shortened", stacklevel=2)
         return df
-    made = df.copy()
-    cells = [trunc_kernel_details({source_col: cell}, source_col, trunc_length) for cell in made[source_col]]
-    made.insert(made.columns.get_loc(source_col) + 1, new_col_name or f"trunc_{source_col}",
-                pd.Series(cells, index=made.index, dtype=object))
-    return made
+    name = new_col_name or f"trunc_{source_col}"
+    cells = [trunc_kernel_details({source_col: cell}, source_col, trunc_length) for cell in df[source_col]]
+    df[name] = pd.Series(cells, index=df.index, dtype=object)
+    columns = [column for column in df.columns if column != name]
+    columns.insert(columns.index(source_col) + 1, name)
+    return df[columns]
 
 
 # ---- command line ----

@@ -171,10 +171,10 @@ def launchers_by(frame, keys, modules=False):
     categories = [set() for _ in range(n)]
     for group, category in zip(ids, frame["op category"]):
         categories[group].add(category)
-    result["_categories"] = [sorted(c, key=str) for c in categories]
+    result["_categories"] = pd.Series([sorted(c, key=str) for c in categories], dtype=object)
     if "call_stack" in frame and modules:
         result["_stack"] = _first(frame["call_stack"], ids, n)
-    made = pd.DataFrame(result)
+    made = _typed(pd.DataFrame(result), frame)
     made = made.sort_values(by=keys, kind="stable", key=lambda column: column.map(str))
     return _sorted(made, ["_sum"], [False]), keys
 
