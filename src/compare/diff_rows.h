@@ -33,7 +33,7 @@ typedef struct tl_diff_rows {
 int tl__diff_rows_new(tl_diff_rows *out, const tl_diff *diff, tl_error *err);
 void tl__diff_rows_free(tl_diff_rows *rows);
 
-/** The tables of tl_diff_stats and tl_diff_unique_args. TL_ENOMEM. */
+/** The tables of tl_diff_stats, tl_diff_stats_unique_args and, below, tl_diff_op_map and tl_diff_largest. TL_ENOMEM. */
 int tl__diff_stats(tl_table **out, const tl_diff_rows *rows, tl_error *err);
 int tl__diff_unique_args(tl_table **out, const tl_diff_rows *rows, tl_error *err);
 /** Duration of an event, 0 when it is unusable. */
