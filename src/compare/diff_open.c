@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Wrappers that one list has around several operations of the other list, on one level or many: a compiled region
- * between plain operations, the frames of a model. They are opened before the lists are aligned. Later, what stands
+ * Wrappers that one list has around operations of the other list, on one level or many: a compiled region between
+ * plain operations, the frames of a model. They are opened before the lists are aligned. Later, what stands
  * beside them would already be paired with what belongs to their inside.
  */
 #include <string.h>
 
 #include "compare/tracediff.h"
-
-/* One operation in common says little: an inserted operation may well hold a copy. */
-enum { LEAST_FOUND = 2 };
 
 /* What a look into a wrapper meets: on each way down the first name that the other list has, else the lowest. */
 typedef struct tl_diff_inside {
@@ -104,7 +101,7 @@ static int has_enough(bool *out, const inside_list *in, const tl_diff_nodes *d, 
 		i = d->tree->end[pos + i] - pos - 1;
 	}
 	tl__map_free(&used);
-	*out = n >= LEAST_FOUND && 2 * n >= in->v[0].met;
+	*out = n && 2 * n >= in->v[0].met;
 	return code;
 }
 
@@ -132,7 +129,7 @@ static int choose(bool *found, tl_diff_lists *l, int side, const tl_map *spare)
 		    tl__map_get(spare, tl__diff_name(d, e->pos)) != TL_MAP_NONE)
 			continue;
 		code = look_inside(&in, d, e->pos, spare);
-		if (code == 0 && in.v[0].found >= LEAST_FOUND && can_open(&in.v[0]))
+		if (code == 0 && can_open(&in.v[0]))
 			code = has_enough(&enough, &in, d, e->pos, spare);
 		if (code == 0 && enough) {
 			mark(l->through[side], &in, d->tree, e->pos);

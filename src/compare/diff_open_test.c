@@ -52,6 +52,9 @@ static void test_nested(void **state)
 	expect_all_matched("@M[@F[@L0[" OP("a") " " OP("b") "] @L1[@N[" OP("a") "] " OP("b") "] " OP("c") "]]", plain,
 			   5);
 	expect_all_matched("M[L0[" OP("a") " " OP("b") "] L1[" OP("a") " " OP("b") "]] " OP("c"), plain, 3);
+	/* one operation each, and several */
+	expect_all_matched("@L0[" OP("a") "] " OP("b") " @L1[" OP("a") " " OP("c") "] @L2[" OP("b") "] " OP("a"),
+			   OP("a") " " OP("b") " " OP("a") " " OP("c") " " OP("b") " " OP("a"), 3);
 	/* below a node that both have */
 	expect_all_matched("p[W[V[" OP("a") " " OP("b") "] V[" OP("a") " " OP("b") "]] " OP("c") "]",
 			   "p[" OP("a") " " OP("b") " " OP("a") " " OP("b") " " OP("c") "]", 3);
