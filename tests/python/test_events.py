@@ -35,7 +35,7 @@ class Mapping(unittest.TestCase):
     def test_order_of_keys(self):
         keys = list(self.tree.events[0])
         self.assertEqual(keys[:8], list(self.plain[0]))
-        self.assertEqual(keys[8:], ["UID", "t_end", "tree", "nn_module_stack", "children", "cpu_op_root", "gpu_events",
+        self.assertEqual(keys[8:], ["UID", "t_end", "tree", "nn_module_stack", "cpu_op_root", "children", "gpu_events",
                                     "bwd_events"])
         self.tree.events[0]["mine"] = 1
         self.assertEqual(list(self.tree.events[0])[-1], "mine")
@@ -220,6 +220,9 @@ class Tree(unittest.TestCase):
         self.assertIs(tree.get_node_by_ext_id_pid_tid(2, 1, 1), addmm)
         self.assertIsNone(tree.get_node_by_ext_id_pid_tid(2, 1, 9))
         self.assertEqual(tree.linking_key, "correlation")
+        without = [event for event in common.small() if event.get("cat") != "cuda_runtime"]
+        self.assertEqual(TraceToTree(without).linking_key, "External id")
+        self.assertEqual(TraceToTree(without, linking_key="mine").linking_key, "mine")
         self.assertEqual(tree.metadata, {1: {0: {"process_name": "python"}}})
         self.assertEqual(tree.trace_metadata, {"schemaVersion": 1})
         self.assertEqual(dict(tree.seq_num2event_uids_map), {7: [0, 11]})

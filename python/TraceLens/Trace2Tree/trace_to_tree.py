@@ -289,10 +289,10 @@ class TraceToTree:
 
     @property
     def linking_key(self):
-        """The key of ``args`` that links launches and GPU events."""
+        """The key of ``args`` that links launches and GPU events: ``correlation`` where the first launch has it."""
         if self._linking_key:
             return self._linking_key
-        return "correlation" if self._index["links"] or not self._index["launches"] else "External id"
+        return self._index["link"] or "External id"
 
     @property
     def metadata(self):
@@ -344,7 +344,7 @@ class TraceToTree:
     def _index(self):
         """One pass over all events; few scripts need it."""
         index = {"external": {}, "sequence": defaultdict(list), "runtime": [], "flows": {"start": {}, "end": {}},
-                 "links": defaultdict(list), "threads": {}, "launches": 0}
+                 "links": defaultdict(list), "threads": {}, "link": None}
         metadata = []
         for event in self.events:
             _index_event(index, metadata, event)
@@ -363,7 +363,8 @@ def _index_event(index, metadata, event):
         return
     if cat in ("cuda_runtime", "cuda_driver"):
         index["runtime"].append(uid)
-        index["launches"] += "launch" in (event.get("name") or "").lower()
+        if index["link"] is None and "launch" in (event.get("name") or "").lower():
+            index["link"] = "correlation" if "correlation" in args else "External id"
     pid, tid = event.get("pid"), event.get("tid")
     if "External id" in args:
         index["external"].setdefault((args["External id"], pid, tid), uid)
