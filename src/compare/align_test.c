@@ -9,13 +9,7 @@
 
 #include <cmocka.h>
 
-static uint64_t random_state;
-
-static uint32_t random_below(uint32_t n)
-{
-	random_state = random_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	return (uint32_t)(random_state >> 33) % n;
-}
+#include "util/random_testing.h"
 
 /* The weights that align.c states: 8 for a name, 8 for what is below, 8 for arguments, 4 for kernels, 12 for all. */
 static uint64_t worth(const tl_align_item *x, const tl_align_item *y)

@@ -3,6 +3,7 @@
 #include "analysis/analysis_fixture.h"
 #include "compare/diff_fixture.h"
 #include "compare/inline_diff.h"
+#include "util/random_testing.h"
 
 typedef struct compared {
 	diff_fixture f;
@@ -397,14 +398,6 @@ static void many_ancestors(void **state)
 }
 
 /* ---- any two traces ---- */
-
-static uint64_t random_state;
-
-static uint32_t random_below(uint32_t n)
-{
-	random_state = random_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	return (uint32_t)(random_state >> 33) % n;
-}
 
 /* Operations of few names in and beside each other, with kernels, communication, and what has no launch. */
 static const char *random_trace(tl_buf *out, bool frames)

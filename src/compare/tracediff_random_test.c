@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What must hold of comparisons of any trees, and what one change of a tree makes. */
 #include "compare/diff_fixture.h"
+#include "util/random_testing.h"
 
 enum { MOST = 120 };
-
-static uint64_t random_state;
-
-static uint32_t random_below(uint32_t n)
-{
-	random_state = random_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	return (uint32_t)(random_state >> 33) % n;
-}
 
 /*
  * A tree of operations as a program: node i is below parent[i] < i (-1: a root), siblings in order of `place`. A root
