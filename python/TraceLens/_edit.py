@@ -172,8 +172,7 @@ def _set_parent(edit, row, parent):
 
 
 def _set_children(edit, overlay, row, wanted):
-    if len(set(wanted)) != len(wanted):
-        raise ValueError(f"children of event {row} hold an event twice")
+    wanted = list(dict.fromkeys(wanted))  # scripts append what is there already
     present = edit.children(row)
     if present == wanted:
         return

@@ -73,8 +73,8 @@ def _text(model, name):
 
 
 class Notes(dict):
-    """UID -> what a model raised; ``parameters``: UID -> parameters (by column) that the library cannot hold as they
-    are, such as tuples of dtypes: it has their texts."""
+    """UID -> what a model raised; ``parameters``: UID -> parameters (by column) that the library does not hold as
+    they are, such as lists: it has tuples, or texts of what JSON does not know."""
 
     def __init__(self):
         super().__init__()

@@ -71,6 +71,9 @@ class Edits(unittest.TestCase):
         e[1].setdefault("children", []).remove(11)
         a.get_df_kernel_launchers()
         self.assertEqual(e[11]["parent"], 0)
+        e[1].setdefault("children", []).append(2)  # it is there already
+        a.get_df_kernel_launchers()
+        self.assertEqual(sorted(e[1]["children"]), [2, 3])
         e[0]["gpu_events"].append(10)
         a.get_df_kernel_launchers()
         self.assertEqual(e[10]["parent"], 0)
