@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Allocation, its injected failures, growing arrays, and texts of errors. */
+/* Allocation, its injected failures, and growing arrays. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "util/alloc.h"
-#include "util/error.h"
 
 static void the_chosen_allocation_fails_and_all_after_it(void **state)
 {
@@ -71,32 +70,6 @@ static void arrays_grow_and_keep_their_elements(void **state)
 	assert_null(v.v);
 }
 
-static void errors_say_what_and_where(void **state)
-{
-	(void)state;
-	tl_error err = TL_ERROR_INIT;
-	char path[1000];
-	memset(path, 'p', sizeof path - 1);
-	memcpy(path + sizeof path - 5, "end", 4);
-	assert_int_equal(tl__fail(&err, TL_EIO, "cannot open '%s'", "x"), TL_EIO);
-	assert_string_equal(err.message, "cannot open 'x'");
-	assert_int_equal(err.code, TL_EIO);
-	assert_int_equal(err.offset, -1);
-	tl__error_where(&err, path, 77);
-	assert_int_equal(err.offset, 77);
-	assert_int_equal(strlen(err.file), sizeof err.file - 1);
-	assert_non_null(strstr(err.file, "end"));
-	assert_int_equal(tl__fail(&err, TL_EINVAL, "%s%s", path, path), TL_EINVAL); /* too long is cut */
-	assert_int_equal(strlen(err.message), sizeof err.message - 1);
-	assert_int_equal(tl__nomem(&err), TL_ENOMEM);
-	assert_int_equal(tl__nomem(NULL), TL_ENOMEM);
-	tl__error_where(NULL, path, 0);
-	assert_string_equal(tl_code_name(TL_ELIMIT), "TL_ELIMIT");
-	assert_string_equal(tl_code_name(TL_OK), "TL_OK");
-	assert_string_equal(tl_code_name(-99), "TL_?");
-	assert_string_equal(tl_code_name(1), "TL_?");
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -104,7 +77,6 @@ int main(void)
 		cmocka_unit_test(nothing_is_still_memory),
 		cmocka_unit_test(strings_are_terminated),
 		cmocka_unit_test(arrays_grow_and_keep_their_elements),
-		cmocka_unit_test(errors_say_what_and_where),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

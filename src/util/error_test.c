@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Errors: what is filled, what an error after another one keeps, long messages. */
+/* Errors: what is filled, what an error after another one keeps, long messages and paths, names of codes. */
 #include "util/error.h"
 
 #include <errno.h>
@@ -65,6 +65,26 @@ static void test_long_message(void **state)
 	assert_string_equal(err.message + strlen(err.message) - (size_t)n, end);
 }
 
+/* The end of a long path says more than its beginning. */
+static void test_place(void **state)
+{
+	(void)state;
+	tl_error err = TL_ERROR_INIT;
+	char path[1000];
+	memset(path, 'p', sizeof path - 1);
+	memcpy(path + sizeof path - 5, "end", 4);
+	tl__error_where(&err, path, 77);
+	assert_int_equal(err.offset, 77);
+	assert_int_equal(strlen(err.file), sizeof err.file - 1);
+	assert_string_equal(err.file + strlen(err.file) - 3, "end");
+	tl__error_where(NULL, path, 0);
+	assert_int_equal(tl__fail(&err, TL_EINVAL, "%s%s", path, path), TL_EINVAL); /* too long is cut */
+	assert_int_equal(strlen(err.message), sizeof err.message - 1);
+	assert_int_equal(tl__nomem(&err), TL_ENOMEM);
+	assert_string_equal(err.message, "out of memory");
+	assert_int_equal(tl__nomem(NULL), TL_ENOMEM);
+}
+
 static void test_names(void **state)
 {
 	(void)state;
@@ -79,10 +99,8 @@ static void test_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_plain),
-		cmocka_unit_test(test_system),
-		cmocka_unit_test(test_long_message),
-		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_plain), cmocka_unit_test(test_system), cmocka_unit_test(test_long_message),
+		cmocka_unit_test(test_place), cmocka_unit_test(test_names),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
