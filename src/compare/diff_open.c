@@ -4,16 +4,16 @@
  * plain operations, the frames of a model. They are opened before the lists are aligned. Later, what stands
  * beside them would already be paired with what belongs to their inside.
  */
-#include <string.h>
-
 #include "compare/tracediff.h"
 
-/* What a look into a wrapper meets: on each way down the first name that the other list has, else the lowest. */
+/* A node that a look into a wrapper passes. The look ends at the first name of the other list on each way down. */
 typedef struct tl_diff_inside {
-	uint32_t met;
+	tl_pos pos;
+	uint32_t above; /* its parent among what is passed */
+	uint32_t met;   /* names of the other list at or below it, and lowest nodes without one */
 	uint32_t found; /* of those, what the other list has and this one does not have itself */
 	uint32_t calls; /* that launch GPU work themselves */
-	bool ends;      /* the other list has this name: the look goes no further */
+	bool ends;      /* the other list has this name */
 } inside;
 typedef TL_VEC(inside) inside_list;
 
@@ -51,39 +51,69 @@ static int count_spare(tl_map *out, const tl_diff_lists *l, int side)
 	return 0;
 }
 
-/* Looks into a wrapper: out->v[i] is of the node `pos + i`. Backwards, so that what is below comes first. */
-static int look_inside(inside_list *out, const tl_diff_nodes *d, tl_pos pos, const tl_map *spare)
+/*
+ * How many nodes a look passes at most, by how many operations it may find: frames stand some hundred deep. Without a
+ * limit, chains that differ on both sides would be passed to their end from each of their levels.
+ */
+static size_t most_passed(const tl_map *spare)
+{
+	size_t n = 0;
+	for (size_t i = 0; spare->keys && i <= spare->mask; i++)
+		n += spare->values[i] == TL_MAP_NONE ? 0 : spare->values[i];
+	return n ? 512 + 256 * n : 0;
+}
+
+/* Passes the wrapper and what is below it down to names of the other list, in pre-order. What is below those is left to
+ * the lists there, or a chain of wrappers would be passed again from each of them. */
+static int pass(inside_list *out, const tl_diff_nodes *d, tl_pos pos, const tl_map *spare, size_t most)
 {
 	const tl_tree *t = d->tree;
+	uint32_t above = 0;
 	out->n = 0;
-	TL_TRY(TL_VEC_RESERVE(out, t->end[pos] - pos));
-	out->n = t->end[pos] - pos;
-	memset(out->v, 0, out->n * sizeof *out->v);
-	for (size_t i = out->n; i-- > 0;) {
-		tl_pos p = pos + (tl_pos)i;
-		inside *x = &out->v[i], *above = i ? &out->v[t->parent[p] - pos] : NULL;
-		if (!tl__tree_gpu_count(t, p))
-			continue;
-		if (!tl__diff_is_wrapper(d, p)) {
-			if (above)
-				above->calls++;
+	TL_TRY(TL_VEC_PUSH(out, ((inside){.pos = pos})));
+	for (tl_pos p = pos + 1; p < t->end[pos] && out->n <= most;) {
+		while (t->end[out->v[above].pos] <= p)
+			above = out->v[above].above;
+		if (!tl__tree_gpu_count(t, p) || !tl__diff_is_wrapper(d, p)) {
+			out->v[above].calls += tl__tree_gpu_count(t, p) > 0;
+			p = t->end[p];
 			continue;
 		}
-		uint32_t left = i ? tl__map_get(spare, tl__diff_name(d, p)) : TL_MAP_NONE;
-		if (left != TL_MAP_NONE)
-			*x = (inside){.met = 1, .found = left > 0, .ends = true};
-		else
+		uint32_t left = tl__map_get(spare, tl__diff_name(d, p));
+		inside x = {.pos = p, .above = above};
+		if (left != TL_MAP_NONE) {
+			x.ends = true;
+			x.met = 1;
+			x.found = left > 0;
+		}
+		TL_TRY(TL_VEC_PUSH(out, x));
+		if (!x.ends)
+			above = (uint32_t)out->n - 1;
+		p = x.ends ? t->end[p] : p + 1;
+	}
+	return 0;
+}
+
+/* `out` stays empty where that is too much. */
+static int look_inside(inside_list *out, const tl_diff_nodes *d, tl_pos pos, const tl_map *spare, size_t most)
+{
+	TL_TRY(pass(out, d, pos, spare, most));
+	if (out->n > most)
+		out->n = 0;
+	for (size_t i = out->n; i-- > 0;) {
+		inside *x = &out->v[i];
+		if (!x->ends)
 			x->met = x->met ? x->met + x->calls : 1;
-		if (above) {
-			above->met += x->met;
-			above->found += x->found;
+		if (i) {
+			out->v[x->above].met += x->met;
+			out->v[x->above].found += x->found;
 		}
 	}
 	return 0;
 }
 
 /* Whether the other list has enough of what was found: of a name that it has once more, one counts. */
-static int has_enough(bool *out, const inside_list *in, const tl_diff_nodes *d, tl_pos pos, const tl_map *spare)
+static int has_enough(bool *out, const inside_list *in, const tl_diff_nodes *d, const tl_map *spare)
 {
 	tl_map used = {0};
 	uint64_t n = 0;
@@ -91,28 +121,30 @@ static int has_enough(bool *out, const inside_list *in, const tl_diff_nodes *d, 
 	for (size_t i = 1; i < in->n && code == 0; i++) {
 		if (!in->v[i].ends || !in->v[i].found)
 			continue;
-		uint64_t name = tl__diff_name(d, pos + (tl_pos)i);
+		uint64_t name = tl__diff_name(d, in->v[i].pos);
 		uint32_t had = tl__map_get(&used, name);
 		had = had == TL_MAP_NONE ? 0 : had;
 		if (had < tl__map_get(spare, name)) {
 			n++;
 			code = tl__map_set(&used, name, had + 1);
 		}
-		i = d->tree->end[pos + i] - pos - 1;
 	}
 	tl__map_free(&used);
 	*out = n && 2 * n >= in->v[0].met;
 	return code;
 }
 
-static void mark(uint8_t *through, const inside_list *in, const tl_tree *t, tl_pos pos)
+static void mark(uint8_t *through, const inside_list *in, const tl_tree *t)
 {
-	through[pos] = 1;
-	for (size_t i = 1; i < in->n;) {
-		bool open = can_open(&in->v[i]);
-		if (open)
-			through[pos + i] = 1;
-		i = open ? i + 1 : t->end[pos + i] - pos;
+	tl_pos closed = 0; /* what is before it lies in something that stays closed */
+	for (size_t i = 0; i < in->n; i++) {
+		tl_pos pos = in->v[i].pos;
+		if (pos < closed)
+			continue;
+		if (can_open(&in->v[i]))
+			through[pos] = 1;
+		else
+			closed = t->end[pos];
 	}
 }
 
@@ -121,18 +153,19 @@ static int choose(bool *found, tl_diff_lists *l, int side, const tl_map *spare)
 {
 	const tl_diff_nodes *d = l->nodes[side];
 	inside_list in = {0};
+	size_t most = most_passed(spare);
 	int code = 0;
-	for (size_t i = 0; i < l->list[side].n && code == 0; i++) {
+	for (size_t i = 0; i < l->list[side].n && most && code == 0; i++) {
 		const tl_diff_entry *e = &l->list[side].v[i];
 		bool enough = false;
 		if (!e->gpu || !tl__diff_is_wrapper(d, e->pos) ||
 		    tl__map_get(spare, tl__diff_name(d, e->pos)) != TL_MAP_NONE)
 			continue;
-		code = look_inside(&in, d, e->pos, spare);
-		if (code == 0 && can_open(&in.v[0]))
-			code = has_enough(&enough, &in, d, e->pos, spare);
+		code = look_inside(&in, d, e->pos, spare, most);
+		if (code == 0 && in.n && can_open(&in.v[0]))
+			code = has_enough(&enough, &in, d, spare);
 		if (code == 0 && enough) {
-			mark(l->through[side], &in, d->tree, e->pos);
+			mark(l->through[side], &in, d->tree);
 			*found = true;
 		}
 	}

@@ -42,22 +42,27 @@ static size_t count_children(const tl_diff_nodes *d, tl_pos pos, const tl_map *n
 	return n;
 }
 
+/* Only children that a look goes down at most: frames stand some hundred deep. Where both sides are chains of other
+ * names, each of their levels would look down to the end. */
+enum { MOST_LEVELS = 512 };
+
 /*
  * The node at or below `pos`, reached by only children, at least half of whose children have a name in the set; or
  * TL_POS_NONE.
  */
 static tl_pos find_level(const tl_diff_nodes *d, tl_pos pos, const tl_map *names)
 {
-	for (;;) {
+	for (int level = 0; level < MOST_LEVELS; level++) {
 		size_t hits, others;
 		tl_pos last;
 		size_t n = count_children(d, pos, names, &hits, &last, &others);
 		if (hits && 2 * hits >= n)
 			return pos;
 		if (n != 1 || others)
-			return TL_POS_NONE;
+			break;
 		pos = last;
 	}
+	return TL_POS_NONE;
 }
 
 /* ---- one side only ---- */

@@ -115,11 +115,45 @@ static void test_chain(void **state)
 	diff_fixture_close(&f);
 }
 
+/* Levels that the other side has not, all the way down: on one side only, and other ones on each side. */
+static void put_levels(tl_buf *out, int n, const char *level)
+{
+	for (int i = 0; i < n; i++)
+		*level ? tl__buf_printf(out, "%s%d[op%d[", level, i, i % 7) : tl__buf_printf(out, "op%d[", i % 7);
+	tl__buf_puts(out, "cudaLaunchKernel[~k:1]");
+	for (int i = *level ? -n : 0; i < n; i++)
+		tl__buf_putc(out, ']');
+}
+
+static void test_levels(void **state)
+{
+	(void)state;
+	for (int both = 0; both < 2; both++) {
+		tl_buf a = {0}, b = {0};
+		diff_fixture f;
+		put_levels(&a, 20000, "left");
+		put_levels(&b, 20000, both ? "right" : "");
+		diff_fixture_parse(&f.side[0], tl__buf_text(&a));
+		diff_fixture_parse(&f.side[1], tl__buf_text(&b));
+		tl__buf_free(&a);
+		tl__buf_free(&b);
+		double began = seconds();
+		assert_int_equal(tl_diff_new(&f.diff, f.side[0].tree, f.side[1].tree, NULL, NULL), 0);
+		check("20000 levels", began);
+		tl_diff_get_totals(f.diff, &f.totals);
+		assert_int_equal(f.totals.matched_operations, 20000);
+		assert_int_equal(f.totals.side[0].looked_through, 20000);
+		assert_int_equal(f.totals.side[1].looked_through, both ? 20000 : 0);
+		diff_fixture_close(&f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_siblings),
 		cmocka_unit_test(test_chain),
+		cmocka_unit_test(test_levels),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
