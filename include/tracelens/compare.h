@@ -165,7 +165,7 @@ typedef struct tl_compare_options {
 } tl_compare_options;
 
 /**
- * Compares reports. Each path is a workbook (.xlsx), a folder of CSV sheets, or a trace, whose report is made in
+ * Compares reports. Each path is a workbook (.xlsx), a directory of CSV sheets, or a trace, whose report is made in
  * memory; found by content, in any mixture.
  * @param[out] out freed with tl_comparison_free
  * @return 0; TL_EINVAL (fewer than two reports, tags that are not one per report or not unique, an unknown group);
@@ -210,8 +210,8 @@ TL_API int tl_comparison_write(const tl_comparison *comparison, const char *xlsx
 			       tl_error *err);
 
 /**
- * Reads a finished report: a workbook or a folder of CSV sheets, of this program or the Python tool. Columns have the
- * types that their cells show (docs/comparing.md).
+ * Reads a finished report: a workbook or a directory of CSV sheets, of this program or the Python tool. Columns have
+ * the types that their cells show (docs/comparing.md).
  * @param[out] out freed with tl_report_free
  * @return 0, TL_EIO, TL_EFORMAT (no report, or a damaged one), TL_EINVAL (no path), TL_ELIMIT, TL_ENOMEM
  */
