@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Large trees: near linear time, and memory in proportion. Nobody measures here: the limits are some fifty times what
+ * Large trees: near linear time, and memory in proportion. Nobody measures here: the limits are twenty times what
  * the work takes, and processor time, so that a slow or busy machine does not reach them; a quadratic way takes
  * minutes.
  */
