@@ -63,6 +63,36 @@ class WithoutEvents(unittest.TestCase):
         with self.assertRaises((TypeError, ValueError)):
             GEMM.flops_func("a", 4, 5, False)
 
+    def test_static_functions_of_serving(self):
+        from TraceLens.PerfModel.extensions import (attention_perf_model_extensions, moe_perf_model_extensions,
+                                                    perf_model_extensions, rmsnorm_perf_model_extensions)
+        # two tokens of 4 numbers, 3 hidden neurons, both of two experts, gated: two halves and the way back
+        moe = moe_perf_model_extensions
+        for fused in (moe.FusedMoE, moe.moe_aiter_fused_1stage):
+            assert fused.flops_func(2, 4, 3, 2, True) == 2 * 2 * 4 * 3 * 2 * 3 + 2 * 4 * 3
+            assert fused.bytes_func(2, 4, 3, 2, 2, True, 2, 1, 4) == 8 * 2 + 2 * 12 * 3 * 1 + 8 * 4
+            assert fused.bytes_func(2, 4, 3, 2, 2, True, None, 1, 4) is None
+        assert moe.moe_aiter_unfused_up.flops_func(2, 4, 3, 2, True) == 2 * 2 * 4 * 3 * 2 * 2
+        assert moe.moe_aiter_unfused_up.bytes_func(2, 4, 3, 2, 2, True, 2, 1, 4) == \
+            8 * 2 + 2 * 12 * 2 * 1 + 2 * 2 * 3 * 4
+        assert moe.moe_aiter_unfused_down.flops_func(2, 4, 3, 2) == 2 * 2 * 4 * 3 * 2
+        assert moe.moe_aiter_unfused_down.bytes_func(2, 4, 3, 2, 2, 2, 1, 4) == 2 * 2 * 3 * 2 + 2 * 12 * 1 + 8 * 4
+        # a chunk of 5 tokens that see 8 keys, a request of one token that sees 10
+        attention = attention_perf_model_extensions.vllm_unified_attention_with_output
+        assert attention.flops_func(2, 4, 3, 40, 25, 10) == 2 * 7 * (2 * 40 - 25 + 2 * 10)
+        assert attention.flops_func(2, 4, 3, 0, 0, 10) == 2 * 7 * 2 * 10
+        assert attention.flops_func(2, 4, 3, 0, 0, 0) == 0
+        assert attention.bytes_func(1, 2, 1, 4, 3, 5, 8, 1, 10, 2, 1) == 6 * 3 * 7 * 2 + (8 - 5 + 10 - 1) * 7
+        assert attention.bytes_func(3, 2, 1, 4, 3, 5, 8, 1, 10, 2) == 3 * (6 * 3 * 7 * 2 + (8 - 5 + 10 - 1) * 7 * 2)
+        assert attention.bytes_func(1, 2, 1, 4, 3, 0, 0, 0, 0, 2) == 0
+        # those of norms and of elementwise operations
+        norm = (False, True, True, 64, 8)
+        assert rmsnorm_perf_model_extensions.aiter_add_rmsnorm.flops_func(*norm) == \
+            perf_model.Normalization.flops_func(*norm)
+        assert perf_model_extensions.aiter_silu_and_mul.bytes_func(4096, 2, 4) == 24576
+        assert perf_model_extensions.sglang_quant_dynamic_mxfp4_quant.flops_func(100) == 100
+        assert perf_model_extensions.per_group_quant.bytes_func(512, 32, 16384, 2, 4, 2) == 1024 + 128 + 32768
+
     def test_worked_examples_of_functions(self):
         from TraceLens.PerfModel.triton_compiled_perf_model import TritonCompiledPerfModel
         functions = {"parse_kernel_name": None,

@@ -2,10 +2,11 @@
 """Makes the classes of serving frameworks' operations out of what models the library has."""
 from ..families.gemm import GEMM
 from ..families.registry import OP_TO_CLASS, REGISTRY, define
-from ._bases import CustomCollective, FusedMoE, InferenceAttention, ServingModel, UnfusedMoE_Down, UnfusedMoE_Up
+from ._bases import (CustomCollective, FusedMoE, GroupQuant, InferenceAttention, RMSNorm, ServingModel, ServingUnary,
+                     UnfusedMoE_Down, UnfusedMoE_Up)
 
 _BASES = {"CustomCollective": CustomCollective, "GEMM": GEMM, "InferenceAttention": InferenceAttention,
-          "MoE_fused": FusedMoE}
+          "MoE_fused": FusedMoE, "RMSNorm": RMSNorm}
 
 
 def _base(category, name):
@@ -13,6 +14,10 @@ def _base(category, name):
         return UnfusedMoE_Up
     if category == "MoE_unfused" and name.endswith(("_down", "_stage2")):
         return UnfusedMoE_Down
+    if name in ("per_group_quant", "vllm_triton_per_token_group_quant_fp8", "sglang_fused_append_shared_experts"):
+        return GroupQuant
+    if category == "GroupQuant" or name.endswith(("_and_mul", "_mx_quant_moe_sort_hip", "_mxfp4_quant_moe_sort_hip")):
+        return ServingUnary
     return _BASES.get(category, ServingModel)
 
 

@@ -3,6 +3,9 @@
 reads their arguments and has their formulas (docs/models.md)."""
 from . import attention_perf_model_extensions, custom_collectives_perf_model_extensions  # noqa: F401
 from . import moe_perf_model_extensions, rmsnorm_perf_model_extensions  # noqa: F401
+from ..families.elementwise import BinaryElementwise, UnaryElementwise  # noqa: F401
+from ..families.gemm import GEMM  # noqa: F401
+from ._bases import GroupQuant  # noqa: F401
 from ._generate import classes
 from .attention_perf_model_extensions import sglang_store_cache  # noqa: F401
 from .moe_perf_model_extensions import aiter_fused_dynamic_mxfp4_quant_moe_sort_hip, topk_softplus  # noqa: F401

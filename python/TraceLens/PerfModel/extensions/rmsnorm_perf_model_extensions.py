@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """RMS norms of serving frameworks, also with quantisation. The library reads their arguments and has their formulas
 (docs/models.md)."""
+from ._bases import RMSNorm  # noqa: F401
 from ._generate import classes
 
 globals().update(classes(__name__, {
@@ -16,3 +17,4 @@ globals().update(classes(__name__, {
     "vllm_rocm_aiter_triton_add_rmsnorm_pad": ("aiter::fused_add_rmsnorm_pad_",
                                                "vllm::rocm_aiter_triton_add_rmsnorm_pad"),
 }, "RMSNorm"))
+aiter_add_rmsnorm = globals()["aiter_rmsnorm2d_fwd_with_add_ck"]
