@@ -8,7 +8,7 @@ If something cannot be, the tree stays as it was, the assignments stay too, and 
 import json
 
 from . import _core
-from ._event import MISSING
+from ._event import MISSING, Args
 
 _CHILDREN_LAST = ("parent", "children", "gpu_events")
 
@@ -35,6 +35,10 @@ def commit(tree):
     for row in rows:
         for key in _CHILDREN_LAST:
             overlay.get(row, {}).pop(key, None)
+        args = overlay.get(row, {}).get("args")
+        if type(args) is dict or isinstance(args, Args) and (args._tree, args._row) != (tree, row):
+            # from now on it must tell of changes, and of those of this event
+            overlay[row]["args"] = Args(args, tree, row)
     tree.settled()
     return True
 
@@ -49,7 +53,7 @@ def _uid(value):
 
 
 def _uids(values):
-    return [_uid(value) for value in values]
+    return [] if values is None else [_uid(value) for value in values]
 
 
 # ---- new events ----
@@ -159,10 +163,10 @@ def _place(edit, overlay, rows):
             _set_parent(edit, row, _value(overlay, row, "parent"))
     for row in rows:
         if "children" in overlay.get(row, {}):
-            _set_children(edit, overlay, row, _uids(_value(overlay, row, "children") or ()))
+            _set_children(edit, overlay, row, _uids(_value(overlay, row, "children")))
     for row in rows:
         if "gpu_events" in overlay.get(row, {}):
-            _set_gpu_events(edit, row, _uids(_value(overlay, row, "gpu_events") or ()))
+            _set_gpu_events(edit, row, _uids(_value(overlay, row, "gpu_events")))
 
 
 def _set_parent(edit, row, parent):
@@ -202,7 +206,7 @@ def _set_gpu_events(edit, row, wanted):
 def _link(edit, overlay, rows):
     """Links that scripts added; those that the trace has stay."""
     for row in rows:
-        for backward in _uids(_value(overlay, row, "bwd_events") or ()):
+        for backward in _uids(_value(overlay, row, "bwd_events")):
             edit.link(row, backward)
         forward = _value(overlay, row, "fwd_event")
         if forward is not None:

@@ -19,6 +19,11 @@ class _Missing:
 MISSING = _Missing()
 
 
+def _assigned(values, key):
+    """What a script assigned to a key of the event that a mapping or list belongs to; MISSING: it deleted the key."""
+    return None if values._tree is None else values._tree.overlay.get(values._row, {}).get(key)
+
+
 class Args(dict):
     """The ``args`` of an event: a dict that tells the tree when it is changed.
 
@@ -35,6 +40,8 @@ class Args(dict):
 
     def _refresh(self):
         """Takes over what was changed by way of another mapping of the same event."""
+        if _assigned(self, "args") is MISSING:
+            self._tree = None
         if self._tree is not None:
             now = self._tree.event(self._row).get("args")
             if now is not self and isinstance(now, dict):
@@ -72,12 +79,23 @@ class Uids(list):
 
     def _refresh(self):
         """Takes over what was changed by way of another list of the same event."""
+        if _assigned(self, self._key) is MISSING:
+            self._tree = None
         if self._tree is not None:
-            super().__setitem__(slice(None), self._tree.event(self._row).get(self._key, ()))
+            super().__setitem__(slice(None), self._tree.event(self._row).get(self._key) or ())
 
     def _changed(self):
-        if self._tree is not None:
-            self._tree.event(self._row)[self._key] = list(self)
+        if self._tree is None:
+            return
+        event, assigned = self._tree.event(self._row), _assigned(self, self._key)
+        try:
+            event[self._key] = list(self)
+        except (KeyError, TypeError, ValueError):
+            self._refresh()
+            raise
+        if isinstance(assigned, list):  # a script that keeps the list that it assigned sees the change there, too
+            assigned[:] = self
+            event[self._key] = assigned
 
     def copy(self):
         return list(self)

@@ -143,14 +143,9 @@ static bool is_known_to_the_tree(PyObject *key, int number)
 	return (number && number < KEY_UID) || structure || (!number && PyUnicode_Compare(key, core_keys.args) == 0);
 }
 
-static int assign(core_event *self, PyObject *key, PyObject *value)
+static int keep(core_event *self, PyObject *key, int number, PyObject *value)
 {
-	if (!PyUnicode_Check(key)) {
-		PyErr_Format(PyExc_TypeError, "keys of events are str, not %.100s", Py_TYPE(key)->tp_name);
-		return -1;
-	}
-	int number = core_event_key(key);
-	if (number < 0 || (value && !check_value(self, key, number, value)))
+	if (value && !check_value(self, key, number, value))
 		return -1;
 	if (!value) {
 		int there = contains(self, key);
@@ -172,6 +167,23 @@ static int assign(core_event *self, PyObject *key, PyObject *value)
 	PyObject *uid = PyLong_FromUnsignedLong(self->row);
 	int code = uid ? PyDict_SetItem(self->tree->dirty, uid, Py_None) : -1;
 	Py_XDECREF(uid);
+	return code;
+}
+
+static int assign(core_event *self, PyObject *key, PyObject *value)
+{
+	if (!PyUnicode_Check(key)) {
+		PyErr_Format(PyExc_TypeError, "keys of events are str, not %.100s", Py_TYPE(key)->tp_name);
+		return -1;
+	}
+	int number = core_event_key(key);
+	if (number < 0)
+		return -1;
+	PyObject *own = value ? core_event_own(number, value) : NULL;
+	if (value && !own)
+		return -1;
+	int code = keep(self, key, number, own);
+	Py_XDECREF(own);
 	return code;
 }
 
@@ -239,7 +251,7 @@ static PyObject *set_default(core_event *self, PyObject *args)
 	PyObject *value = core_event_value(self, key);
 	if (value || PyErr_Occurred())
 		return value;
-	return assign(self, key, fallback) < 0 ? NULL : Py_NewRef(fallback);
+	return assign(self, key, fallback) < 0 ? NULL : core_event_value(self, key);
 }
 
 static PyObject *pop(core_event *self, PyObject *args)
@@ -250,6 +262,10 @@ static PyObject *pop(core_event *self, PyObject *args)
 	PyObject *value = core_event_value(self, key);
 	if (value && assign(self, key, NULL) < 0)
 		Py_CLEAR(value);
+	/* what was taken out is nobody's, and its changes concern no tree */
+	if (value && (Py_TYPE(value) == (PyTypeObject *)core_keys.list_type ||
+		      Py_TYPE(value) == (PyTypeObject *)core_keys.args_type))
+		Py_SETREF(value, PyObject_CallMethod(value, "copy", NULL));
 	if (value || PyErr_Occurred())
 		return value;
 	if (fallback)

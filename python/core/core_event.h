@@ -58,6 +58,12 @@ PyObject *core_event_whole(const core_event *self);
 
 /** Value of a key: assigned, of the tree, or of the file. New reference; NULL without an exception: no such key. */
 PyObject *core_event_value(const core_event *self, PyObject *key);
+/** Whether a key of the library is a list of UIDs, which tells the tree when it is changed. */
+bool core_event_is_list(int key);
+/** What an event keeps of a value: of UIDs a list, so that they can be read twice and changed. New reference. */
+PyObject *core_event_own(int key, PyObject *value);
+/** The same of a dict of values, in place; none of them goes on telling of another event. */
+bool core_event_own_all(PyObject *values);
 /** Everything as a dict: keys of the file in their order, then those of the tree, then those that were assigned. */
 PyObject *core_event_dict(const core_event *self);
 

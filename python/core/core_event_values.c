@@ -229,6 +229,40 @@ static PyObject *stored_value(const core_event *self, int key)
 	}
 }
 
+bool core_event_is_list(int key)
+{
+	return key == KEY_CHILDREN || key == KEY_GPU_EVENTS || key == KEY_BACKWARD;
+}
+
+PyObject *core_event_own(int key, PyObject *value)
+{
+	if (!core_event_is_list(key) || PyList_CheckExact(value) || value == Py_None || PyUnicode_Check(value) ||
+	    PyBytes_Check(value))
+		return Py_NewRef(value);
+	PyObject *tuple = core_snapshot(value, "a list of events or UIDs is needed");
+	PyObject *list = tuple ? PySequence_List(tuple) : NULL;
+	Py_XDECREF(tuple);
+	return list;
+}
+
+bool core_event_own_all(PyObject *values)
+{
+	bool good = true;
+	for (int i = FIRST_DERIVED; good && i < KEYS; i++) {
+		PyObject *value = core_event_is_list(i) ? PyDict_GetItemWithError(values, core_keys.keys[i]) : NULL;
+		PyObject *own = value ? core_event_own(i, value) : NULL;
+		good = own ? PyDict_SetItem(values, core_keys.keys[i], own) == 0 : !PyErr_Occurred();
+		Py_XDECREF(own);
+	}
+	PyObject *args = good ? PyDict_GetItemWithError(values, core_keys.args) : NULL;
+	if (args && Py_TYPE(args) == (PyTypeObject *)core_keys.args_type) {
+		PyObject *own = PyObject_CallMethod(args, "copy", NULL);
+		good = own && PyDict_SetItem(values, core_keys.args, own) == 0;
+		Py_XDECREF(own);
+	}
+	return good && !PyErr_Occurred();
+}
+
 /* A list of UIDs that tells the tree when it is changed. Takes the list over. */
 static PyObject *watched_list(const core_event *self, int key, PyObject *list)
 {
@@ -250,14 +284,18 @@ PyObject *core_event_value(const core_event *self, PyObject *key)
 		Py_DECREF(value);
 		return NULL;
 	}
-	if (value || PyErr_Occurred())
+	if ((value && !PyList_CheckExact(value)) || PyErr_Occurred())
 		return value;
 	int number = core_event_key(key);
+	if (number < 0)
+		Py_CLEAR(value);
+	if (value)
+		return core_event_is_list(number) ? watched_list(self, number, value) : value;
 	if (number < 0)
 		return NULL;
 	if (number >= FIRST_DERIVED) {
 		value = derived_value(self, number);
-		if (number == KEY_CHILDREN || number == KEY_GPU_EVENTS || number == KEY_BACKWARD)
+		if (core_event_is_list(number))
 			return watched_list(self, number, value);
 		if (value || PyErr_Occurred() || number != KEY_END)
 			return value;

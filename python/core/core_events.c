@@ -159,7 +159,7 @@ static PyObject *events_append(core_events *self, PyObject *values)
 		PyErr_Format(PyExc_TypeError, "an event is a mapping, not %.100s", Py_TYPE(values)->tp_name);
 		return NULL;
 	}
-	uid = PyObject_CallMethod((PyObject *)self->tree, "append", "O", values);
+	uid = PyObject_CallMethod((PyObject *)self->tree, "append", "(O)", values);
 	if (!uid)
 		return NULL;
 	Py_DECREF(uid);

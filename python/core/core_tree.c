@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* TraceLens._core.Tree: life, locking, and the calls that work on a built tree. */
-#include "core.h"
+#include "core_event.h"
 
 #include <math.h>
 #include <string.h>
@@ -29,9 +29,11 @@ static PyObject *whole_number(PyObject *object)
 {
 	if (PyIndex_Check(object))
 		return PyNumber_Index(object);
-	if (!PyFloat_Check(object))
+	if (!PyNumber_Check(object) || PyComplex_Check(object))
 		return NULL;
-	double value = PyFloat_AS_DOUBLE(object);
+	double value = PyFloat_AsDouble(object);
+	if (value == -1.0 && PyErr_Occurred())
+		return NULL;
 	if (value == floor(value) && fabs(value) < 1e15)
 		return PyLong_FromDouble(value);
 	PyErr_SetObject(PyExc_KeyError, object);
@@ -609,10 +611,12 @@ static PyObject *event(core_tree *self, PyObject *uid)
 
 static PyObject *append(core_tree *self, PyObject *values)
 {
-	PyObject *copy = PyDict_New(), *uid = PyLong_FromSize_t(core_tree_count(self));
-	bool good = copy && uid && PyDict_Update(copy, values) == 0 && PyDict_SetItemString(copy, "UID", uid) == 0 &&
-		    PyDict_SetItem(self->overlay, uid, copy) == 0 && PyDict_SetItem(self->dirty, uid, Py_None) == 0 &&
-		    PyList_Append(self->added, uid) == 0;
+	PyObject *copy = PyDict_New();
+	bool good = copy && PyDict_Update(copy, values) == 0 && core_event_own_all(copy);
+	/* counted now: code of a script's that gave the values may have appended an event itself */
+	PyObject *uid = good ? PyLong_FromSize_t(core_tree_count(self)) : NULL;
+	good = uid && PyDict_SetItemString(copy, "UID", uid) == 0 && PyDict_SetItem(self->overlay, uid, copy) == 0 &&
+	       PyDict_SetItem(self->dirty, uid, Py_None) == 0 && PyList_Append(self->added, uid) == 0;
 	Py_XDECREF(copy);
 	if (!good)
 		Py_CLEAR(uid);

@@ -5,6 +5,8 @@ import json
 import pickle
 import unittest
 
+import numpy as np
+
 import common
 from TraceLens import TraceToTree, TreePerfAnalyzer
 
@@ -89,6 +91,69 @@ class Edits(unittest.TestCase):
             children.append(99)
         with self.assertRaises(ValueError):
             children.remove(99)
+
+    def test_lists_and_arguments_go_on_telling_after_an_analysis(self):
+        a = analyzer()
+        e = a.tree.events
+        e[0]["children"] = [3, 1]
+        again = e[0]["children"]
+        e[2]["bwd_events"] = [3]
+        e[1]["args"] = {"Input Dims": [[7, 7]]}
+        self.assertEqual(launchers(a)["aten::addmm"]["Input Dims"], ((7, 7),))
+        again.append(2)
+        e[2]["bwd_events"].append(10)
+        e[1]["args"]["Input Dims"] = [[8, 8]]
+        a.get_df_kernel_launchers()
+        self.assertEqual(sorted(e[0]["children"]), [1, 2, 3])
+        self.assertEqual((e[3]["fwd_event"], e[10]["fwd_event"]), (2, 2))
+        e[1]["children"] = [2]
+        self.assertEqual(launchers(a)["aten::addmm"]["Input Dims"], ((8, 8),))
+
+    def test_lists_that_were_assigned(self):
+        a = analyzer()
+        e = a.tree.events
+        mine = [1]
+        e[0]["children"] = mine
+        e[0]["children"].append(3)
+        mine.reverse()  # of an event as of a dict
+        self.assertEqual(e[0]["children"], [3, 1])
+        for wrong, error in ((99, KeyError), ("x", TypeError), (1.5, KeyError)):
+            held = e[0]["children"]
+            with self.assertRaises(error):
+                held.append(wrong)
+            self.assertEqual((held, mine), ([3, 1], [3, 1]))
+        for given in ((3, 2), iter([3, 2]), np.array([3, 2]), {3: "", 2: ""}.keys()):
+            e[1]["children"] = given
+            self.assertEqual(list(e[1]["children"]), [3, 2])
+            a.get_df_kernel_launchers()
+            self.assertEqual(sorted(e[1]["children"]), [2, 3])
+            self.assertEqual(e[0]["children"], [1])
+        self.assertEqual(e[1].pop("args"), {"External id": 2})
+
+    def test_what_was_taken_out_is_of_no_event(self):
+        a = analyzer()
+        e = a.tree.events
+        lists = [e[1].pop("children"), e[0]["children"]]
+        del e[0]["children"]
+        lists[1].append(5)
+        lists[0].append(3)
+        self.assertEqual(lists, [[2, 3], [1, 3, 5]])
+        args = e[1].pop("args")
+        args["mine"] = 1
+        self.assertEqual(args, {"External id": 2, "mine": 1})
+        for event, key in ((0, "children"), (1, "children"), (1, "args")):
+            self.assertNotIn(key, e[event])
+
+    def test_what_a_new_operation_takes_from_another_event(self):
+        a = analyzer()
+        e = a.tree.events
+        uid = len(e)
+        e.append({"name": "pseudo::op", "cat": "cpu_op", "parent": 0, "children": e[1]["children"], "args": e[1]["args"]})
+        e[uid]["children"].append(3)
+        e[uid]["args"]["Input Dims"] = [[4, 4]]
+        self.assertEqual((e[1]["children"], e[1]["args"]), ([2], {"External id": 2}))
+        self.assertEqual(launchers(a)["pseudo::op"]["Input Dims"], ((4, 4),))
+        self.assertEqual(sorted(e[uid]["children"]), [2, 3])
 
     def test_times(self):
         a = analyzer()
