@@ -91,6 +91,7 @@ class WithoutEvents(unittest.TestCase):
             perf_model.Normalization.flops_func(*norm)
         assert perf_model_extensions.aiter_silu_and_mul.bytes_func(4096, 2, 4) == 24576
         assert perf_model_extensions.sglang_quant_dynamic_mxfp4_quant.flops_func(100) == 100
+        assert perf_model_extensions.per_group_quant.bytes_func(2350, 3047, 425, 1, 0.5, 8) == 2350 + 1523.5 + 3400
         assert perf_model_extensions.per_group_quant.bytes_func(512, 32, 16384, 2, 4, 2) == 1024 + 128 + 32768
 
     def test_worked_examples_of_functions(self):

@@ -64,7 +64,8 @@ def _shown(values):
 
 def _aggregate(series, ids, how):
     """One number per group."""
-    grouped = pd.Series(pd.to_numeric(pd.Series(list(series)), errors="coerce")).groupby(ids, sort=True)
+    numbers = pd.to_numeric(pd.Series(list(series), dtype=None if len(series) else float), errors="coerce")
+    grouped = numbers.groupby(ids, sort=True)
     return grouped.size().tolist() if how == "size" else getattr(grouped, how)().tolist()
 
 

@@ -111,8 +111,9 @@ class BinaryElementwise(Model):
             return None
         first = estimate("unary", "bytes", shape=[nelems_in1], output=[nelems_out], dtype=size(bpe_in1),
                          dtype_out=size(bpe_out))
-        # reading and writing as many elements is twice the reading
-        return first + estimate("unary", "bytes", shape=[nelems_in2], dtype=size(bpe_in2)) // 2
+        # reading and writing as many elements is twice the reading; half bytes stay
+        twice = estimate("unary", "bytes", shape=[nelems_in2], dtype=size(bpe_in2))
+        return first + (twice // 2 if twice % 2 == 0 else twice / 2)
 
     @staticmethod
     def get_broadcast_shape(shape1, shape2):
