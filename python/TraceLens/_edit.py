@@ -49,7 +49,12 @@ def _value(overlay, row, key):
 
 
 def _uid(value):
-    return value["UID"] if isinstance(value, _core.Event) else int(value)
+    if isinstance(value, _core.Event):
+        return value["UID"]
+    uid = int(value)
+    if uid != value or not 0 <= uid < 1 << 32:
+        raise KeyError(value)
+    return uid
 
 
 def _uids(values):

@@ -80,11 +80,12 @@ class Machine(unittest.TestCase):
         updated = os.path.join(self.path, "updated")
         self.command("id", "echo 0")
         self.command("dpkg-query", 'case "$*" in *libclang-rt-dev*) exit 1; esac; echo "install ok installed"')
-        self.command("apt-cache", f"test -e {updated}")
-        self.command("apt-get", f'case "$1" in update) : >{updated};; install) echo "$*" >&3;; esac')
+        self.command("apt-cache", f"test -e '{updated}'")
+        self.command("apt-get", f'case "$1" in update) : >"{updated}";; install) echo "$*" >&3;; esac')
         self.remove("ninja")
         with open(os.path.join(self.path, "installed"), "w+", encoding="utf-8") as asked:
-            run = subprocess.run([shutil.which("sh"), "-c", f"exec 3>&1; exec sh {ROOT}/scripts/install-deps"],
+            run = subprocess.run([shutil.which("sh"), "-c", 'exec 3>&1; exec sh "$0"',
+                                  os.path.join(ROOT, "scripts", "install-deps")],
                                  env={"PATH": self.path}, stdout=asked, stderr=subprocess.PIPE, text=True, check=False)
             asked.seek(0)
             words = asked.read().split()

@@ -229,6 +229,15 @@ class Edits(unittest.TestCase):
         self.assertEqual((tree.events[uid + 1]["ts"], tree.events[uid]["ts"]), (111, 105))
         self.assertEqual(len(tree.events), uid + 2)
 
+    def test_new_operations_with_uids_that_cannot_be(self):
+        for wrong in (-1, 1 << 40, 1.5, 99):
+            a = analyzer()
+            a.tree.events.append({"name": "pseudo::op", "cat": "cpu_op", "parent": 1, "children": [wrong]})
+            with self.assertRaises((KeyError, ValueError), msg=wrong):
+                a.get_df_kernel_launchers()
+            a.tree.events[-1]["children"] = [2]
+            self.assertEqual(set(launchers(a)), {"pseudo::op"})
+
     def test_extension(self):
         def rename(tree):
             for event in tree.events:
