@@ -71,7 +71,8 @@ class Diff(unittest.TestCase):
         return self.write("a.json", a.events), self.write("b.json", b.events)
 
     def run_it(self, *args, status=0):
-        run = subprocess.run([BINARY, "diff", *args], capture_output=True, timeout=60, cwd=self.dir)
+        run = subprocess.run([BINARY, "diff", *args], capture_output=True, timeout=60, cwd=self.dir,
+                             env={**os.environ, "COLUMNS": "80"})
         self.out, self.err = run.stdout.decode(), run.stderr.decode()
         self.assertEqual(run.returncode, status, self.err)
         return self.out

@@ -292,6 +292,10 @@ class Command(unittest.TestCase):
                                   capture_output=True, text=True, check=False)
             assert done.returncode == 0, done.stderr
             assert "kernel_summary.csv" in os.listdir(folder) and "coll_analysis.csv" not in os.listdir(folder)
+            done = subprocess.run([*command, "--profile_json_path", TRACE, "--output_csvs_dir", folder],
+                                  env={**os.environ, "TORCHINDUCTOR_CACHE_DIR": folder + "/none"},
+                                  capture_output=True, text=True, check=False)
+            assert (done.returncode, done.stderr) == (0, "")
             done = subprocess.run([*command, "--profile_json_path", folder + "/missing.json"], capture_output=True,
                                   text=True, check=False)
             assert done.returncode == 3 and done.stderr.startswith("error: ") and done.stderr.count("\n") == 1

@@ -306,6 +306,12 @@ def add_truncated_kernel_details(df, source_col="kernel_details", new_col_name=N
 # ---- command line ----
 
 
+def _cache_from_environment():
+    """Set for all programs, it may name a directory that is not there (yet): that is no mistake of this command."""
+    folder = os.environ.get("TORCHINDUCTOR_CACHE_DIR", "")
+    return folder if os.path.isdir(folder) and os.access(folder, os.R_OK | os.X_OK) else None
+
+
 def _parser():
     parser = argparse.ArgumentParser(
         prog="TraceLens_generate_perf_report_pytorch",
@@ -336,7 +342,7 @@ def _parser():
     add("--group_by_num_kernels", action="store_true",
         help="separate rows for operations that launch different numbers of kernels")
     add("--enable-origami", action="store_true", help="accepted without effect: a simulator, which is not part of this package")
-    add("--inductor_cache_dir", metavar="DIR", default=os.environ.get("TORCHINDUCTOR_CACHE_DIR") or None,
+    add("--inductor_cache_dir", metavar="DIR", default=_cache_from_environment(),
         help="directory of the code that Inductor generated ($TORCHINDUCTOR_CACHE_DIR)")
     add("--include_overlap_info", action="store_true", help="add ..._kl_overlap sheets")
     add("--detect_recompute", action="store_true", help="tell apart what activation checkpointing computes again (column is_recompute)")
