@@ -291,7 +291,7 @@ static int clear(core_analyzer *self)
 static void dealloc(core_analyzer *self)
 {
 	PyObject_GC_UnTrack(self);
-	clear(self);
+	/* out of the tree first: code of a script's that runs when the models go must not find it there */
 	if (self->next)
 		self->next->previous = self->previous;
 	if (self->previous)
@@ -300,6 +300,7 @@ static void dealloc(core_analyzer *self)
 		self->tree->analyzers = self->next;
 	if (self->tree && self->tree->overlaps == self)
 		self->tree->overlaps = NULL;
+	clear(self);
 	tl_arch_free(self->arch);
 	PyMem_Free(self->inductor);
 	Py_XDECREF(self->tree);
@@ -546,12 +547,18 @@ PyObject *core_analyzer_overlapping(core_analyzer *self, tl_row row)
 	    (!self->options.include_unlinked && !tl_tree_is_linked(tree->tree, row)) || tree->editing ||
 	    tree->owner == PyThread_get_thread_ident()) /* a model asks: the library is at work */
 		return NULL;
+	/* held: while this thread waits for the tree another one may drop the analyser */
+	Py_INCREF((PyObject *)self);
 	tl_analyzer *a = enter(self);
-	if (!a)
-		return NULL;
-	int code = tl_analyzer_overlapping(&rows, &n, a, row, &err);
-	PyObject *list = code == 0 ? core_rows(rows, n) : core_raise(code, &err);
-	core_tree_leave(tree);
+	PyObject *list = NULL;
+	if (a) {
+		int code = tl_analyzer_overlapping(&rows, &n, a, row, &err);
+		list = code == 0 ? core_rows(rows, n) : core_raise(code, &err);
+		core_tree_leave(tree);
+	} else if (tree->editing) {
+		PyErr_Clear(); /* nor may it know of an edit that began meanwhile */
+	}
+	Py_DECREF((PyObject *)self);
 	PyObject *set = list ? PySet_New(list) : NULL;
 	Py_XDECREF(list);
 	return set;

@@ -257,6 +257,34 @@ class Calls(unittest.TestCase):
         self.assertEqual(len(tree.events), 413)
         self.assertEqual(len(tree.get_children_events(tree.events[0])), 402)
 
+    def test_reading_overlaps_while_analysers_come_and_go(self):
+        tree = TreePerfAnalyzer.from_file(common.BUNDLED).tree
+        kernels = [event for event in tree.events if event.get("cat") == "kernel"]
+        stop, failures, switch = threading.Event(), [], sys.getswitchinterval()
+
+        def read():
+            while not stop.is_set():
+                try:
+                    for event in kernels:
+                        event.get("overlapping_uids")
+                except BaseException as error:  # noqa: B902
+                    failures.append(error)
+
+        threads = [threading.Thread(target=read) for _ in range(3)]
+        sys.setswitchinterval(1e-6)
+        for thread in threads:
+            thread.start()
+        try:
+            for number in range(30):  # each analyser goes while somebody waits for it
+                TreePerfAnalyzer(tree).get_df_gpu_timeline()
+                kernels[0]["dur"] = 5 + number
+        finally:
+            stop.set()
+            for thread in threads:
+                thread.join()
+            sys.setswitchinterval(switch)
+        self.assertEqual(failures, [])
+
     def test_names_are_where_scripts_look(self):
         from TraceLens.Trace2Tree.trace_to_tree import TraceToTree as one
         from TraceLens.TreePerf import GPUEventAnalyser as two

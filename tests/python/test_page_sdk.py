@@ -194,7 +194,7 @@ class NewOperation(unittest.TestCase):
             def get_param_details(event):
                 args = event["args"]
                 return {"op_shape": tuple(args["Input Dims"][0]), "dtype_in_out": (args["Input type"][0], None),
-                        "stride_input": tuple(args["Input Strides"][0]), "stride_output": None}
+                        "stride_input": tuple(args["Input Strides"][0]), "stride_output": None, "mine": [1, [2]]}
 
             def flops(self):
                 return 8 * self.nelems
@@ -202,7 +202,12 @@ class NewOperation(unittest.TestCase):
         with mock.patch.dict(analyzer.op_to_perf_model_class_map, {"aten::gelu": gelu}), \
                 tempfile.TemporaryDirectory() as folder:
             metrics = analyzer.build_df_perf_metrics(events)
-            unified = analyzer.build_df_unified_perf_table()
+            for _ in range(2):  # what a script does to one table concerns no other
+                unified = analyzer.build_df_unified_perf_table()
+                params = unified[unified["name"] == "aten::gelu"]["perf_params"].iloc[0]
+                assert params["mine"] == metrics["param: mine"].iloc[0] == [1, [2]]
+                params["mine"][1].append(3)
+                params["mine"] = [1, [2]]
             sheets = generate_perf_report_pytorch(TRACE, output_csvs_dir=folder)
             with open(os.path.join(folder, "UnaryElementwise.csv"), encoding="utf-8") as file:
                 assert "aten::gelu" in file.read()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Analyses of the call tree of a PyTorch trace, as pandas DataFrames."""
+import copy
 import json
 import os
 import re
@@ -30,6 +31,14 @@ _NO_JAX = ("traces of JAX are not read here (jax=True), those of PyTorch only; t
 def _tuples(value):
     """Lists as tuples, at every level."""
     return tuple(_tuples(item) for item in value) if isinstance(value, (list, tuple)) else value
+
+
+def _copy_of(value):
+    """What a model told, for one cell: a script that changes it changes no other table."""
+    try:
+        return copy.deepcopy(value)
+    except Exception:  # objects that cannot be copied, such as modules
+        return value
 
 
 def _gpu_event(event):
@@ -394,7 +403,7 @@ class TreePerfAnalyzer:
             cells = list(made[name])
             for at, values in rows:
                 if name in values:
-                    cells[at] = values[name]
+                    cells[at] = _copy_of(values[name])
             column = np.empty(len(cells), dtype=object)  # one by one: sequences of one length are no table
             for at, cell in enumerate(cells):
                 column[at] = cell
@@ -413,7 +422,7 @@ class TreePerfAnalyzer:
                 for name, value in values.items():
                     name = name.removeprefix("param: ")
                     if name in cell:
-                        cell[name] = value
+                        cell[name] = _copy_of(value)
         return made
 
     def _warn(self, made, events, bwd, native):
