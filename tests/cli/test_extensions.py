@@ -77,7 +77,7 @@ class Options(Case):
     @unittest.skipUnless(os.path.exists("/proc/self/status"), "needs /proc")
     def test_an_interrupt_while_a_file_works_on_the_tree(self):
         slow = self.file("slow.lua", "tree(function(t) local n = 0; for i = 1, 4900000 do n = n + i end end)")
-        args = [a for _ in range(6) for a in ("--extension_file", slow)]
+        args = [a for _ in range(20) for a in ("--extension_file", slow)]
         child = subprocess.Popen([BINARY, "report", self.trace(), "--output_csvs_dir", "out", "-q", *args],
                                  stderr=subprocess.PIPE, cwd=self.dir)
         caught = False  # SIGINT has a handler
